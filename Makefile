@@ -18,5 +18,5 @@ setup:
 LOCK := .venv-lock/bin/uv pip compile --universal --generate-hashes --python-version 3.11 --no-header --quiet --upgrade
 lock:
 	@$(PYTHON3) local/bootstrap.py lock
-	$(LOCK) layers/mrtr/requirements.in -o layers/mrtr/requirements.txt
+	$(LOCK) requirements/layer.in -o layers/mrtr/requirements.txt
 	for name in lock dev sam aws; do $(LOCK) requirements/$$name.in -o requirements/$$name.txt || exit 1; done
