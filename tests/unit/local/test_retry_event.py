@@ -149,7 +149,10 @@ def test_a_field_that_belongs_nowhere_or_to_two_is_told(fields: list[str], told:
     ("response", "told"),
     [
         ({"errorMessage": "boom", "errorType": "KeyError"}, "The function failed instead of answering: boom"),
-        (proxied({"error": {"code": -32020, "message": "no"}}, 400), "refused, so there is nothing to retry: -32020 no"),
+        (
+            proxied({"error": {"code": -32020, "message": "no"}}, 400),
+            "refused, so there is nothing to retry: -32020 no",
+        ),
         (proxied({"result": {"resultType": "complete"}}), "Nothing was asked: the call is finished (complete)."),
         (proxied({}), "not an answer to a JSON-RPC request"),
     ],
