@@ -10,6 +10,8 @@ from typing import Any
 
 import boto3
 
+from local.environment import REGION
+
 NOTES = {"7": "Buy flour, eggs, and milk.", "12": "Lab report due Monday.", "15": "Call the dentist."}
 FULL_EVENING = "2026-12-31"
 TABLE_IDS = ("1", "2", "3", "4")
@@ -19,9 +21,20 @@ def seed(tables: Mapping[str, str], endpoint_url: str | None = None) -> None:
     """Put the items back as they were; safe to repeat.
 
     `tables` maps NOTES_TABLE and BOOKINGS_TABLE to the tables' names (others are ignored: they start empty).
+    `endpoint_url` is an emulated AWS, which takes made-up credentials; without it this machine's own settings decide.
     Bookings and requests that tools made stay where they are.
     """
-    dynamodb: Any = boto3.resource("dynamodb", endpoint_url=endpoint_url)
+    dynamodb: Any
+    if endpoint_url is None:
+        dynamodb = boto3.resource("dynamodb")
+    else:
+        dynamodb = boto3.resource(
+            "dynamodb",
+            endpoint_url=endpoint_url,
+            region_name=REGION,
+            aws_access_key_id="test",
+            aws_secret_access_key="test",  # noqa: S106  the emulator's made-up root key
+        )
     with dynamodb.Table(tables["NOTES_TABLE"]).batch_writer() as notes:
         for note_id, text in NOTES.items():
             notes.put_item(Item={"note_id": note_id, "text": text})
