@@ -7,7 +7,6 @@ Runs before anything is installed and under whatever `python3` a machine has: st
 
 from __future__ import annotations
 
-import glob
 import hashlib
 import os
 import shutil
@@ -40,9 +39,9 @@ def works(python: str, version: str) -> bool:
 def candidates(version: str) -> list[str]:
     """Where an interpreter of `version` may be, the likeliest first."""
     named = shutil.which(f"python{version}")
-    pyenv = os.environ.get("PYENV_ROOT", str(Path.home() / ".pyenv"))
+    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
     found = [named] if named else []
-    found += sorted(glob.glob(f"{pyenv}/versions/{version}.*/bin/python{version}"), reverse=True)
+    found += sorted((str(path) for path in pyenv.glob(f"{version}.*/bin/python{version}")), reverse=True)
     return [*found, sys.executable]
 
 

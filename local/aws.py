@@ -1,0 +1,143 @@
+"""Starts and ends the emulated AWS (local/emulator.py): its sockets, its process group, its folder."""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from local.environment import AWS_PYTHON, ROOT, WORK, aws_environment
+
+READY_S = 60
+ENDING_S = 10
+
+
+class AwsError(Exception):
+    """The emulated AWS did not start."""
+
+
+@dataclass(frozen=True)
+class Aws:
+    """A running one. `folder` holds invocations.jsonl and logs/; both URLs are on loopback."""
+
+    endpoint_url: str
+    api_url: str
+    folder: Path
+    pid: int
+
+
+def listening(port: int) -> socket.socket:
+    """A listening socket on loopback; port 0 takes any free one. OSError if the port is taken."""
+    one = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        one.bind(("127.0.0.1", port))
+        one.listen(256)
+    except OSError:
+        one.close()
+        raise
+    return one
+
+
+def url_of(one: socket.socket) -> str:
+    return f"http://127.0.0.1:{one.getsockname()[1]}"
+
+
+def emulator_environment(port: int, folder: Path) -> dict[str, str]:
+    """Loopback only, state in memory, policies enforced, no Docker."""
+    temporary = folder / "tmp"
+    temporary.mkdir()
+    environment = aws_environment(f"http://127.0.0.1:{port}") | {
+        # Every call of a function is checked against its role: what the template does not grant fails here too.
+        "AUTH": "true",
+        "GATEWAY_PORT": str(port),
+        "MINISTACK_HOST": "127.0.0.1",
+        "MINISTACK_REGION": "us-east-1",
+        "LAMBDA_ACCOUNT_CONCURRENCY": "1000",
+        "LOG_LEVEL": "WARNING",
+        # Listeners that nothing here needs, one of them on all interfaces.
+        "IOT_MTLS_ENABLED": "0",
+        "SFTP_ENABLED": "0",
+        "LAMBDA_EXECUTOR": "local",
+        # An emulator that finds Docker would tidy up containers there.
+        "DOCKER_HOST": "unix:///nonexistent",
+        "S3_DATA_DIR": str(temporary / "s3"),
+        "TMPDIR": str(temporary),
+    }
+    # The functions' processes inherit it, and Lambda has none of these.
+    for name in ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "PYTHONWARNINGS", "COVERAGE_PROCESS_START"):
+        environment.pop(name, None)
+    return environment
+
+
+def wait_until_ready(url: str, process: "subprocess.Popen[bytes]", output: Path) -> None:
+    deadline = time.monotonic() + READY_S
+    while time.monotonic() < deadline and process.poll() is None:
+        try:
+            with urllib.request.urlopen(f"{url}/_ministack/health", timeout=READY_S) as answer:
+                answer.read()
+                return
+        except (urllib.error.URLError, ConnectionError):
+            time.sleep(0.05)
+    raise AwsError(f"The emulated AWS did not start:\n{output.read_text()}")
+
+
+def group_is_alive(group: int) -> bool:
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def end(process: "subprocess.Popen[bytes]") -> None:
+    """End the emulator and every process of a function. They are one process group, which nothing else belongs to."""
+    if process.stdin is not None:
+        process.stdin.close()  # the emulator's sign to end
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(ENDING_S)
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        if not group_is_alive(process.pid):
+            break
+        os.killpg(process.pid, number)
+        deadline = time.monotonic() + ENDING_S / 5
+        while group_is_alive(process.pid) and time.monotonic() < deadline:
+            process.poll()
+            time.sleep(0.02)
+    process.wait()
+
+
+@contextmanager
+def running(port: int = 0) -> Iterator[Aws]:
+    """The emulated AWS, with the API's own host at `port`; ended, and its folder removed, on the way out."""
+    WORK.mkdir(exist_ok=True)
+    folder = Path(tempfile.mkdtemp(prefix="run-", dir=WORK))
+    try:
+        with listening(0) as aws_socket, listening(port) as api_socket:
+            output = folder / "emulator.log"
+            with output.open("wb") as file:
+                process = subprocess.Popen(
+                    [AWS_PYTHON, ROOT / "local" / "emulator.py", str(aws_socket.fileno()), str(api_socket.fileno()),
+                     str(folder)],
+                    stdin=subprocess.PIPE, stdout=file, stderr=subprocess.STDOUT,
+                    pass_fds=(aws_socket.fileno(), api_socket.fileno()),
+                    env=emulator_environment(aws_socket.getsockname()[1], folder),
+                    # a process group of its own: Ctrl-C in a terminal reaches only who started this, and who ends it
+                    start_new_session=True,
+                )  # fmt: skip
+            aws = Aws(url_of(aws_socket), url_of(api_socket), folder, process.pid)
+        try:
+            wait_until_ready(aws.endpoint_url, process, output)
+            yield aws
+        finally:
+            end(process)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
