@@ -125,7 +125,7 @@ def write_response(response: HttpResponse, request: HttpRequest | None) -> dict[
     """
     answer: dict[str, Any] = {"statusCode": response.status, "body": response.body, "isBase64Encoded": False}
     if request is not None and request.kind is Kind.ALB:
-        from http import HTTPStatus  # noqa: PLC0415 -- a load balancer alone asks for the phrase
+        from http import HTTPStatus
 
         answer["statusDescription"] = f"{response.status} {HTTPStatus(response.status).phrase}"
         if isinstance(request.event.get("multiValueHeaders"), dict):

@@ -21,10 +21,10 @@ class Xaes:
     def __init__(self, key: bytes) -> None:
         # Imported with the first key, not with the module: loading the library takes longer than all else here, and a
         # process that only lists tools needs none of it.
-        from cryptography.hazmat.primitives.ciphers import Cipher  # noqa: PLC0415
-        from cryptography.hazmat.primitives.ciphers.aead import AESGCM  # noqa: PLC0415
-        from cryptography.hazmat.primitives.ciphers.algorithms import AES  # noqa: PLC0415
-        from cryptography.hazmat.primitives.ciphers.modes import ECB  # noqa: PLC0415
+        from cryptography.hazmat.primitives.ciphers import Cipher
+        from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+        from cryptography.hazmat.primitives.ciphers.algorithms import AES
+        from cryptography.hazmat.primitives.ciphers.modes import ECB
 
         if len(key) != KEY_SIZE:
             raise ValueError(f"an XAES-256-GCM key has {KEY_SIZE} bytes")

@@ -1,0 +1,83 @@
+"""One leg's questions and answers: which answers count, which questions are still open."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from . import tags
+from .errors import Fault, ProtocolError
+from .forms import InvalidAnswer
+from .questions import Elicit, normalise
+from .state import Answer, Asked, FlowState
+
+
+class Paused(BaseException):
+    """Ends a leg at a question without an answer. Not an Exception: an author's `except Exception` must not swallow it."""
+
+
+class Dialogue:
+    """The questions and answers of one leg.
+
+    state: the opened state of a retry, or a new flow's. responses: the retry's `inputResponses`; without a state they answer nothing.
+    An answer counts only for a question that was asked under its key and reads now exactly as it was shown (its digest).
+    answers, answers_tag: all that this leg came with, recorded ones included, and one tag of it.
+    """
+
+    def __init__(
+        self, state: FlowState, responses: Mapping[str, Mapping[str, Any]], capabilities: Mapping[str, Any]
+    ) -> None:
+        self._flow = state.flow
+        self._capabilities = capabilities
+        self._answers = {answer.question: answer.json for answer in state.answers}
+        asked = {entry.key: entry.question for entry in state.asked}
+        for key, response in responses.items() if asked else ():
+            question = asked.get(tags.key_tag(state.flow, key))
+            if question is not None and question not in self._answers:
+                self._answers[question] = normalise(response)
+        self.answers = tuple(Answer(question, text) for question, text in self._answers.items())
+        self.answers_tag = tags.answers_tag(state.flow, list(self._answers.items()))
+        self._used: dict[bytes, str] = {}
+        self.pending: dict[str, dict[str, Any]] = {}
+        self._asked: list[Asked] = []
+
+    def __repr__(self) -> str:
+        return f"Dialogue(pending={list(self.pending)})"
+
+    def outcome(self, key: str, question: Elicit[Any], allow: frozenset[str] = frozenset()) -> Any:
+        """The outcome of `question`. Raises Paused, with the question pending, when it has no usable answer yet.
+
+        Raises ProtocolError (-32021) when it would have to be asked and the client did not declare that it can.
+        """
+        request = question.wire(allow)
+        digest = tags.question_digest(self._flow, key, request)
+        answer = self._answers.get(digest)
+        if answer is not None:
+            try:
+                outcome = question.read(answer, allow)
+            except InvalidAnswer as problem:
+                del self._answers[digest]
+                params = request["params"]
+                request = {
+                    **request,
+                    "params": {**params, "message": f"{params['message']}\n\nPlease answer again: {problem}"},
+                }
+            else:
+                self._used[digest] = answer
+                return outcome
+        required = question.missing_capability(self._capabilities)
+        if required is not None:
+            raise ProtocolError(
+                Fault.MISSING_CAPABILITY,
+                f"The client did not declare the capability that the question {key!r} needs",
+                data={"requiredCapabilities": required},
+            )
+        self.pending[key] = request
+        self._asked.append(Asked(tags.key_tag(self._flow, key), digest))
+        raise Paused
+
+    def advance(self, state: FlowState) -> FlowState:
+        """`state` one round on: what is asked now, and the answers that this leg used."""
+        kept = tuple(Answer(question, text) for question, text in self._used.items())
+        return replace(state, round=state.round + 1, asked=tuple(self._asked), answers=kept)

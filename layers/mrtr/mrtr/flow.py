@@ -1,0 +1,273 @@
+"""The path of a call, leg by leg: open the sealed state, resolve parameters, ask or claim, run the body once, record its result."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from . import canonical
+from . import state as states
+from .arguments import InvalidArguments
+from .context import Context, remaining_ms
+from .dialogue import Dialogue, Paused
+from .errors import ConfigurationError, Fault, ProtocolError, StateRefused, ToolError, Unavailable
+from .log import log, log_exception
+from .output import failure, message
+from .protocol import Request
+from .resolve import NotAccepted, fill
+from .result import render
+from .runtime import Runtime
+from .single_use import OutcomeUnknown, Replay, Verdict, Won
+from .state import FlowState
+from .tags import item_id
+from .tool import Tool
+
+REFUSED = "Invalid or expired requestState"
+"""The one message of every refused state (basic/patterns/mrtr, 'Server Requirements')."""
+
+
+@dataclass(slots=True)
+class Leg:
+    """One leg of a flow while it is answered. state: None on a call's first leg."""
+
+    tool: Tool
+    request: Request
+    arguments: str
+    state: FlowState | None
+    flow: FlowState
+    dialogue: Dialogue
+    context: Context
+
+    @property
+    def guarded(self) -> bool:
+        """Whether this leg's body must run once: the flow asked, and the tool does more than read."""
+        return self.state is not None and self.tool.single_use
+
+
+def answer(runtime: Runtime, server_info: Mapping[str, Any], tool: Tool, request: Request, lambda_context: Any) -> str:
+    """Answer one leg of a call with the result's JSON.
+
+    Raises ProtocolError for what the table of errors says, Unavailable when the key ring or the claim table is (nothing has run then).
+    """
+    return _Call(runtime, server_info, lambda_context).answer(tool, request)
+
+
+class _Call:
+    def __init__(self, runtime: Runtime, server_info: Mapping[str, Any], lambda_context: Any) -> None:
+        self._runtime = runtime
+        self._settings = runtime.settings
+        self._server_info = server_info
+        self._lambda_context = lambda_context
+        self._now = runtime.clock()
+
+    def answer(self, tool: Tool, request: Request) -> str:
+        arguments = canonical.encode(_arguments(request))
+        try:
+            values = tool.arguments.read(arguments)
+        except InvalidArguments as problem:
+            return self._render(failure(f"Invalid arguments for {tool.name}: {problem}"))
+        leg = self._open(tool, request, arguments)
+        try:
+            ready = _run(fill(tool.plan, values, leg.context, leg.dialogue), tool.plan.is_async)
+        except Paused:
+            return self._already(leg) or self._ask(leg, claimed_round=leg.flow.claimed_round)[0]
+        except NotAccepted as turned_down:
+            return self._already(leg) or self._render(message(_turned_down(tool, turned_down.action)))
+        except Exception as error:  # noqa: BLE001 - whatever an author's resolver raises is a result
+            return self._already(leg) or self._render(self._failed(leg, error))
+        if not leg.guarded:
+            return self._body(leg, ready) or self._ask(leg, claimed_round=0)[0]
+        return self._once(leg, ready)
+
+    def _open(self, tool: Tool, request: Request, arguments: str) -> Leg:
+        """The leg, its sealed state opened and checked against this request."""
+        text = request.params.get("requestState")
+        state = None if text is None else self._unseal(text, request, arguments)
+        flow = states.new_flow(self._now, self._settings.flow_ttl_s) if state is None else state
+        dialogue = Dialogue(flow, request.input_responses, request.capabilities)
+        context = Context(request, dialogue, self._lambda_context)
+        return Leg(tool, request, arguments, state, flow, dialogue, context)
+
+    def _unseal(self, text: object, request: Request, arguments: str) -> FlowState:
+        try:
+            if not isinstance(text, str):
+                raise StateRefused("malformed: not a string")
+            state = states.unseal(
+                text, lambda kid: self._runtime.ring.opening_key(kid, self._now), self._settings.audience
+            )
+            return states.check(
+                state,
+                now=self._now,
+                method=request.method,
+                name=request.name,
+                arguments=arguments,
+                principal=request.principal,
+            )
+        except StateRefused as refusal:
+            raise _refused(refusal) from None
+
+    def _ask(self, leg: Leg, claimed_round: int) -> tuple[str, bool]:
+        """The open questions with the state that lets any instance take their answers; or (…, False), a result that ends the flow."""
+        asking = replace(leg.dialogue.advance(leg.flow), claimed_round=claimed_round)
+        name = leg.tool.name
+        if asking.round > states.MAX_ROUNDS:
+            return self._render(
+                message(f"{name} was given up: it asked {states.MAX_ROUNDS} times without getting what it needs.")
+            ), False
+        try:
+            sealed = self._seal(leg, asking)
+        except states.StateTooLarge as error:
+            return self._render(failure(f"{name} can't go on: {error}")), False
+        log().info(
+            "asked",
+            extra={"flow": item_id(asking.flow).hex(), "round": asking.round, "questions": len(leg.dialogue.pending)},
+        )
+        return self._render({"inputRequests": leg.dialogue.pending, "requestState": sealed}, "input_required"), True
+
+    def _seal(self, leg: Leg, state: FlowState) -> str:
+        """Seal `state` for the next leg: bound to this request and principal, good for one round and never past the flow's deadline."""
+        request = leg.request
+        bound = states.bind(state, request.method, request.name, leg.arguments, request.principal)
+        issued = int(self._now)
+        timed = replace(bound, issued=issued, expires=min(issued + self._settings.round_ttl_s, state.deadline))
+        return states.seal(timed, self._runtime.ring.sealing_key(self._now), self._settings.audience)
+
+    def _once(self, leg: Leg, ready: dict[str, Any]) -> str:
+        """Claim the flow, run the body, record what it came to; or tell a duplicate what became of the leg it repeats."""
+        single_use = self._runtime.single_use
+        try:
+            verdict = single_use.claim(
+                leg.flow,
+                leg.dialogue.answers_tag,
+                remaining_ms=remaining_ms(self._lambda_context),
+                rerun_after_crash=leg.tool.rerun_after_crash,
+            )
+        except StateRefused as refusal:
+            raise _refused(refusal) from None
+        if not isinstance(verdict, Won):
+            return self._of_duplicate(leg, verdict)
+        try:
+            response = self._body(leg, ready)
+            if response is None:
+                round_ = leg.flow.round + 1
+                response, asks = self._ask(leg, claimed_round=round_)
+                if asks:
+                    single_use.ask(verdict, response, round_)
+                    return response
+        except (ProtocolError, ConfigurationError, Unavailable):
+            single_use.release(verdict)  # the body stopped at a question that could not be asked: nothing was done
+            raise
+        single_use.finish(verdict, response)
+        return response
+
+    def _body(self, leg: Leg, ready: dict[str, Any]) -> str | None:
+        """Run the body: its result, or None when it stopped at a question."""
+        tool = leg.tool
+        try:
+            value = _run(_called(tool, ready), tool.plan.is_async)
+            if not leg.dialogue.pending:  # else the author caught Paused along with everything: the question stands
+                return self._render(tool.output.result(value))
+        except Paused:
+            pass
+        except (Exception, SystemExit, asyncio.CancelledError) as error:  # noqa: BLE001 - likewise for the body
+            if not leg.dialogue.pending:
+                return self._render(self._failed(leg, error))
+        return None
+
+    def _already(self, leg: Leg) -> str | None:
+        """The answer to a duplicate whose resolvers no longer lead to the body, because the first one changed what they look at."""
+        if not leg.guarded:
+            return None
+        try:
+            verdict = self._runtime.single_use.look(
+                leg.flow, leg.dialogue.answers_tag, remaining_ms=remaining_ms(self._lambda_context)
+            )
+        except StateRefused as refusal:
+            raise _refused(refusal) from None
+        return None if verdict is None else self._of_duplicate(leg, verdict)
+
+    def _of_duplicate(self, leg: Leg, verdict: Verdict) -> str:
+        log().info(
+            "duplicate",
+            extra={"flow": item_id(leg.flow.flow).hex(), "round": leg.flow.round, "verdict": type(verdict).__name__},
+        )
+        match verdict:
+            case Replay(response=None):
+                return self._render(
+                    message(f"{leg.tool.name} was carried out already; its result was too large to keep.")
+                )
+            case Replay(response=str(response)):
+                return response
+            case OutcomeUnknown(started=started):
+                when = datetime.fromtimestamp(started / 1000, UTC).isoformat(timespec="seconds")
+                return self._render(
+                    failure(
+                        f"{leg.tool.name} started at {when} and did not finish; whether it took effect is unknown. "
+                        "It will not run again for this confirmation: check before asking anew."
+                    )
+                )
+            case _:
+                return self._come_back(leg)
+
+    def _come_back(self, leg: Leg) -> str:
+        """Nothing but a state: the same leg again, its answers carried inside, for a client that retries with what it was given."""
+        try:
+            sealed = self._seal(leg, replace(leg.flow, asked=(), answers=leg.dialogue.answers))
+        except states.StateTooLarge:
+            raise Unavailable("another request carries this call out") from None
+        return self._render({"requestState": sealed}, "input_required")
+
+    def _failed(self, leg: Leg, error: BaseException) -> dict[str, Any]:
+        """A failure as a result, once protocol errors have gone their own way."""
+        if isinstance(error, ProtocolError | ConfigurationError):
+            raise error
+        if isinstance(error, ToolError):
+            return failure(str(error))
+        log_exception("tool failed", error, tool=leg.tool.name)
+        request_id = getattr(self._lambda_context, "aws_request_id", None)
+        return failure(
+            f"{leg.tool.name} failed unexpectedly"
+            + (f"; look for request {request_id} in the log" if request_id else "")
+        )
+
+    def _render(self, result: dict[str, Any], kind: str = "complete") -> str:
+        return render(result, self._server_info, kind)
+
+
+def _arguments(request: Request) -> dict[str, Any]:
+    arguments = request.params.get("arguments")
+    if arguments is None:
+        return {}
+    if not isinstance(arguments, dict):
+        raise ProtocolError(Fault.INVALID_PARAMS, "params.arguments must be an object")
+    return arguments
+
+
+def _refused(refusal: StateRefused) -> ProtocolError:
+    log().warning("requestState refused", extra={"cause": refusal.cause})
+    return ProtocolError(Fault.INVALID_PARAMS, REFUSED)
+
+
+def _turned_down(tool: Tool, action: str) -> str:
+    done = "declined to answer" if action == "decline" else "closed the question without an answer"
+    return f"The person {done}, so {tool.name} did nothing."
+
+
+async def _called(tool: Tool, ready: dict[str, Any]) -> Any:
+    value = tool.plan.fn(**ready)
+    return await value if tool.plan.body_is_async else value
+
+
+def _run(work: Coroutine[Any, Any, Any], is_async: bool) -> Any:
+    """Run to the end. Work without an async function in it never suspends, and needs no event loop."""
+    if is_async:
+        return asyncio.run(work)
+    try:
+        work.send(None)
+    except StopIteration as done:
+        return done.value
+    work.close()
+    raise RuntimeError("a function that is not async waited for something; declare it async def")

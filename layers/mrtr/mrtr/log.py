@@ -1,0 +1,28 @@
+"""The log of a function: Powertools' JSON lines. No line holds a token, a key, an answer or an argument."""
+
+from __future__ import annotations
+
+import functools
+import logging
+import os
+import traceback
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from aws_lambda_powertools import Logger
+
+
+@functools.cache
+def log() -> Logger:
+    """The process's logger, made on first use: importing Powertools costs tens of milliseconds, and not every command logs."""
+    from aws_lambda_powertools import Logger
+
+    service = os.environ.get("POWERTOOLS_SERVICE_NAME") or os.environ.get("AWS_LAMBDA_FUNCTION_NAME") or "mrtr"
+    return Logger(service=service, level=os.environ.get("MRTR_LOG_LEVEL", "INFO"), log_uncaught_exceptions=False)
+
+
+def log_exception(message: str, error: BaseException, **fields: object) -> None:
+    """Log that something broke and where, without the exception's message: it may quote an argument. At DEBUG the message is there too."""
+    frames = [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in traceback.extract_tb(error.__traceback__)]
+    detail = error if log().log_level <= logging.DEBUG else None
+    log().error(message, extra={**fields, "error": type(error).__name__, "where": frames[-8:]}, exc_info=detail)

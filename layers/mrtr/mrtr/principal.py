@@ -1,0 +1,57 @@
+"""Who calls, by the authorizer's word: issuer, subject and client id. Never the bearer token, so a refreshed one is the same principal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """issuer, subject and client id of the caller; a part the authorizer doesn't give is empty."""
+
+    issuer: str
+    subject: str
+    client_id: str = ""
+
+    @property
+    def parts(self) -> tuple[str, str, str]:
+        return (self.issuer, self.subject, self.client_id)
+
+
+def read_principal(authorizer: Mapping[str, Any]) -> Principal | None:
+    """The principal in `requestContext.authorizer`; None where no authorizer ran.
+
+    Understands JWT authorizers (HTTP API), Cognito authorizers (REST API), IAM, and Lambda authorizers that return `principalId`, or
+    `sub` with `iss` in their context.
+    """
+    claims = _mapping(_mapping(authorizer.get("jwt")).get("claims")) or _mapping(authorizer.get("claims"))
+    if claims:
+        return _from_claims(claims)
+    iam = _mapping(authorizer.get("iam"))
+    if iam:
+        return _made("iam", iam.get("userArn") or iam.get("userId"), None)
+    context = _mapping(authorizer.get("lambda")) or authorizer
+    if context.get("sub"):
+        return _from_claims(context)
+    return _made("", context.get("principalId"), None)
+
+
+def _from_claims(claims: Mapping[str, Any]) -> Principal | None:
+    client_id = claims.get("client_id") or claims.get("azp") or claims.get("cid")
+    return _made(claims.get("iss"), claims.get("sub") or client_id, client_id)
+
+
+def _made(issuer: object, subject: object, client_id: object) -> Principal | None:
+    if not subject:
+        return None
+    return Principal(_text(issuer), _text(subject), _text(client_id))
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else "" if value is None else str(value)
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}

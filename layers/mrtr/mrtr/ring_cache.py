@@ -1,0 +1,99 @@
+"""A key ring kept for a while: fetched when it is old or lacks a kid, and kept in use while its source is down."""
+
+from __future__ import annotations
+
+import threading
+from typing import Protocol
+
+from .errors import ConfigurationError, Unavailable
+from .keyring import KeyRing, RingKey
+from .log import log
+
+
+class RingSource(Protocol):
+    """Where a ring comes from. Raises Unavailable when it can't be had now, ConfigurationError when what is there can't be used."""
+
+    def fetch(self, now: float) -> KeyRing: ...
+
+
+class RingCache:
+    """The ring of one process. Times are Unix seconds; every method takes `now`.
+
+    max_age_s: how old a ring may get before it is fetched again.
+    hard_limit_s: how old it may get while fetching fails; past that, nothing is sealed or opened.
+    retry_gap_s: the least time between two fetches after a failure, and between two fetches for unknown kids, so that neither an outage
+    nor a flood of junk tokens turns into one fetch a request.
+    """
+
+    def __init__(
+        self, source: RingSource, *, max_age_s: float = 300, hard_limit_s: float = 3600, retry_gap_s: float = 10
+    ) -> None:
+        self._source = source
+        self._max_age_s = max_age_s
+        self._hard_limit_s = hard_limit_s
+        self._retry_gap_s = retry_gap_s
+        self._lock = threading.Lock()
+        self._ring: KeyRing | None = None
+        self._fetched_at = 0.0
+        self._failed_at: float | None = None
+        self._sought_kid_at: float | None = None
+
+    def sealing_key(self, now: float) -> RingKey:
+        """The key to seal with. Raises Unavailable or ConfigurationError when there is no usable ring."""
+        return self._current(now).sealing_key(now)
+
+    def opening_key(self, kid: str, now: float) -> RingKey | None:
+        """The key named `kid`, after one fetch if the cached ring lacks it; None when it isn't in the ring or opens no more."""
+        ring = self._current(now)
+        if kid not in ring.kids and self._may_seek(now):
+            ring = self._refresh(now, ring)
+        return ring.opening_key(kid, now)
+
+    def _current(self, now: float) -> KeyRing:
+        ring = self._ring
+        if ring is not None and now - self._fetched_at < self._max_age_s:
+            return ring
+        with self._lock:
+            if self._ring is not ring and self._ring is not None:
+                return self._ring
+            if ring is not None and _within(self._failed_at, now, self._retry_gap_s):
+                return self._outlive(ring, now, None)
+            return self._fetch(now, ring)
+
+    def _refresh(self, now: float, ring: KeyRing) -> KeyRing:
+        with self._lock:
+            if self._ring is not ring and self._ring is not None:
+                return self._ring
+            return self._fetch(now, ring)
+
+    def _fetch(self, now: float, ring: KeyRing | None) -> KeyRing:
+        try:
+            fresh = self._source.fetch(now)
+        except (Unavailable, ConfigurationError) as error:
+            self._failed_at = now
+            if ring is None:
+                raise
+            return self._outlive(ring, now, error)
+        self._ring, self._fetched_at, self._failed_at = fresh, now, None
+        return fresh
+
+    def _outlive(self, ring: KeyRing, now: float, error: Exception | None) -> KeyRing:
+        age_s = now - self._fetched_at
+        if age_s >= self._hard_limit_s:
+            raise Unavailable("the key ring could not be refreshed within its hard limit") from error
+        if error is not None:
+            log().error(
+                "key ring not refreshed; the cached one stays in use",
+                extra={"ring_age_s": int(age_s), "cause": str(error)},
+            )
+        return ring
+
+    def _may_seek(self, now: float) -> bool:
+        if _within(self._sought_kid_at, now, self._retry_gap_s):
+            return False
+        self._sought_kid_at = now
+        return True
+
+
+def _within(since: float | None, now: float, gap_s: float) -> bool:
+    return since is not None and now - since < gap_s
