@@ -93,9 +93,7 @@ def book_table(
     found: Annotated[date, Resolve(find_evening)],
     offer: Annotated[ElicitationResult[OtherEvening], Resolve(offer_evening)],
 ) -> str:
-    """Book a table at the restaurant. The person gives name, phone number and seating, and is offered another
-    evening when the wanted one is full.
-    """
+    """Book a table. The person gives name, phone and seating, and is offered another evening when that one is full."""
     if not (isinstance(offer, AcceptedElicitation) and offer.data.take):
         return f"Booked nothing: {spoken(evening)} is full, and {spoken(found)} was not wanted."
 
