@@ -22,7 +22,7 @@ from typing import Any
 JsonObject = dict[str, Any]
 
 
-class CannotRetry(Exception):  # noqa: N818  the name says what happened; it ends a command line, nothing catches it as an error
+class CannotRetry(Exception):
     """There is no next leg to make from what was given; the message says why and what to do."""
 
 
