@@ -1,15 +1,43 @@
-# Every target works as the first command on a fresh clone: it makes what it needs and rebuilds nothing that has not changed.
+# Every target works as the first command on a fresh clone: it makes what it needs, and makes nothing twice.
 SHELL := /bin/bash
 PYTHON3 ?= python3
 PORT ?= 3000
 RUN := .venv/bin/python
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lock
+.PHONY: help demo serve test check format sam-local catalog setup lock clean
 
 help:
-	@echo "make setup       virtual environments"
+	@echo "make demo        the whole story, played by the official client against a stack on this machine"
+	@echo "make serve       that stack at http://127.0.0.1:$(PORT)/mcp (PORT=...), until Ctrl-C"
+	@echo "make test        all tests (ARGS=... goes to pytest)"
+	@echo "make check       format, lint, types, template, catalog"
+	@echo "make format      put the format right"
+	@echo "make catalog     write what the front door lists anew, after a tool has changed"
+	@echo "make sam-local   sam local invoke and start-api in Docker (exit status 3 where there is no Docker engine)"
 	@echo "make lock        resolve the lock files anew"
+	@echo "make clean       remove all that was made"
+
+demo: setup
+	@$(RUN) -m local.demo $(ARGS)
+
+serve: setup
+	@exec $(RUN) -m local.serve --port $(PORT)
+
+test: setup
+	@$(RUN) -m pytest --cov $(ARGS)
+
+check: setup
+	@$(RUN) -m local.check
+
+format: setup
+	@.venv/bin/ruff check --quiet --fix-only . && .venv/bin/ruff format --quiet .
+
+catalog: setup
+	@cd layers/mrtr && ../../$(RUN) -m mrtr.catalog ../../functions
+
+sam-local: setup
+	@$(RUN) -m local.sam_local
 
 setup:
 	@$(PYTHON3) local/bootstrap.py dev sam aws
@@ -20,3 +48,6 @@ lock:
 	@$(PYTHON3) local/bootstrap.py lock
 	$(LOCK) requirements/layer.in -o layers/mrtr/requirements.txt
 	for name in lock dev sam aws; do $(LOCK) requirements/$$name.in -o requirements/$$name.txt || exit 1; done
+
+clean:
+	rm -rf .venv .venv-sam .venv-aws .venv-lock .local .aws-sam .mypy_cache .pytest_cache .ruff_cache .coverage .hypothesis

@@ -1,5 +1,6 @@
 """Starts and ends the emulated AWS (local/emulator.py): its sockets, its process group, its folder."""
 
+import fcntl
 import os
 import shutil
 import signal
@@ -10,9 +11,10 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TextIO
 
 from local.environment import AWS_PYTHON, ROOT, WORK, aws_environment
 
@@ -115,29 +117,56 @@ def end(process: "subprocess.Popen[bytes]") -> None:
     process.wait()
 
 
+def locked(path: Path, *, wait: bool) -> TextIO | None:
+    """The file, locked until it is closed or this process ends, however it does; None if another holds it."""
+    file = path.open("w")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except BlockingIOError:
+        file.close()
+        return None
+    return file
+
+
+@contextmanager
+def run_folder() -> Iterator[Path]:
+    """A folder for one run, removed on the way out. Those that killed runs have left behind are removed first."""
+    WORK.mkdir(exist_ok=True)
+    with ExitStack() as held:
+        with locked(WORK / "runs.lock", wait=True) or nullcontext():
+            for left in WORK.glob("run-*"):
+                if mine := locked(left / "alive", wait=False):
+                    shutil.rmtree(left, ignore_errors=True)
+                    mine.close()
+            folder = Path(tempfile.mkdtemp(prefix="run-", dir=WORK))
+            held.enter_context(locked(folder / "alive", wait=True) or nullcontext())
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
 @contextmanager
 def running(port: int = 0) -> Iterator[Aws]:
     """The emulated AWS, with the API's own host at `port`; ended, and its folder removed, on the way out."""
-    WORK.mkdir(exist_ok=True)
-    folder = Path(tempfile.mkdtemp(prefix="run-", dir=WORK))
-    try:
-        with listening(0) as aws_socket, listening(port) as api_socket:
-            output = folder / "emulator.log"
-            with output.open("wb") as file:
-                process = subprocess.Popen(
-                    [AWS_PYTHON, ROOT / "local" / "emulator.py", str(aws_socket.fileno()), str(api_socket.fileno()),
-                     str(folder)],
-                    stdin=subprocess.PIPE, stdout=file, stderr=subprocess.STDOUT,
-                    pass_fds=(aws_socket.fileno(), api_socket.fileno()),
-                    env=emulator_environment(aws_socket.getsockname()[1], folder),
-                    # a process group of its own: Ctrl-C in a terminal reaches only who started this, and who ends it
-                    start_new_session=True,
-                )  # fmt: skip
-            aws = Aws(url_of(aws_socket), url_of(api_socket), folder, process.pid)
+    with run_folder() as folder, listening(0) as aws_socket, listening(port) as api_socket:
+        output = folder / "emulator.log"
+        with output.open("wb") as file:
+            process = subprocess.Popen(
+                [AWS_PYTHON, ROOT / "local" / "emulator.py", str(aws_socket.fileno()), str(api_socket.fileno()),
+                 str(folder)],
+                stdin=subprocess.PIPE, stdout=file, stderr=subprocess.STDOUT,
+                pass_fds=(aws_socket.fileno(), api_socket.fileno()),
+                env=emulator_environment(aws_socket.getsockname()[1], folder),
+                # a process group of its own: Ctrl-C in a terminal reaches only who started this, and who ends it
+                start_new_session=True,
+            )  # fmt: skip
         try:
+            aws = Aws(url_of(aws_socket), url_of(api_socket), folder, process.pid)
+            # the emulator has its own copies: once it ends, nobody must seem to listen
+            aws_socket.close()
+            api_socket.close()
             wait_until_ready(aws.endpoint_url, process, output)
             yield aws
         finally:
             end(process)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)

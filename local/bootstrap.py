@@ -65,8 +65,9 @@ def lock_of(name: str) -> Path:
 
 
 def stamp_of(name: str) -> str:
-    """What an environment was made from: it is made anew when this changes."""
-    return hashlib.sha256(lock_of(name).read_bytes()).hexdigest()
+    """What an environment was made from: it is made anew when this changes. Comments say only who wants a package."""
+    pins = [line for line in lock_of(name).read_text().splitlines() if not line.lstrip().startswith("#")]
+    return hashlib.sha256("\n".join(pins).encode()).hexdigest()
 
 
 def make(name: str) -> None:
