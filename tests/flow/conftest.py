@@ -1,0 +1,141 @@
+"""What the tests of whole calls share: an AWS of their own, in this process or beside it, and an eye on every line that is logged."""
+
+from __future__ import annotations
+
+import json
+import logging
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import boto3
+import pytest
+from moto import mock_aws
+
+import mrtr.testing
+from local.seed import seed
+from mrtr import aws
+from mrtr.log import log
+from tests.flow.cloud import CREDENTIALS, Cloud
+from tests.flow.instance import Instance
+from tests.flow.secrecy import Secrets
+
+KEY = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZab"
+TABLES = {
+    "claims": (("id", "B"),),
+    "runs": (("run", "S"),),
+    "notes": (("note_id", "S"),),
+    "databases": (("name", "S"),),
+    "bookings": (("evening", "S"), ("table_id", "S")),
+}
+TOOL_TABLES = {"NOTES_TABLE": "notes", "DATABASES_TABLE": "databases", "BOOKINGS_TABLE": "bookings"}
+
+
+def furnish(endpoint_url: str | None = None) -> dict[str, str]:
+    """Make the key ring and the tables, as the template does; gives the environment of a function."""
+    dynamodb: Any = boto3.client("dynamodb", endpoint_url=endpoint_url)
+    for table, keys in TABLES.items():
+        dynamodb.create_table(
+            TableName=table,
+            BillingMode="PAY_PER_REQUEST",
+            AttributeDefinitions=[{"AttributeName": name, "AttributeType": kind} for name, kind in keys],
+            KeySchema=[
+                {"AttributeName": name, "KeyType": role}
+                for (name, _), role in zip(keys, ("HASH", "RANGE"), strict=False)
+            ],
+        )
+    secrets: Any = boto3.client("secretsmanager", endpoint_url=endpoint_url)
+    secret = secrets.create_secret(Name="keyring", SecretString=json.dumps({"kid": "k1", "key": KEY}))
+    return {
+        **TOOL_TABLES,
+        "RUNS_TABLE": "runs",
+        "MRTR_KEYRING": f"secretsmanager:{secret['ARN']}",
+        "MRTR_CLAIM_TABLE": "claims",
+        "MRTR_AUDIENCE": "askback-tests",
+    }
+
+
+@pytest.fixture(autouse=True)
+def secrets(monkeypatch: pytest.MonkeyPatch) -> Iterator[Secrets]:
+    """Fails any test after which a token, a key, an argument or an answer stands in the log."""
+    kept = Secrets()
+    kept.add(KEY)
+    lines = kept.lines
+
+    class Kept(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            lines.append(self.format(record))
+
+    handler = Kept()
+    handler.setFormatter(log().registered_formatter)
+    logger = logging.getLogger(log().name)
+    logger.addHandler(handler)
+    send = mrtr.testing.Client.send
+
+    def watched(client: mrtr.testing.Client, event: mrtr.testing.Event) -> mrtr.testing.Reply:
+        kept.add_event(event)
+        reply = send(client, event)
+        kept.add_reply(reply)
+        return reply
+
+    monkeypatch.setattr(mrtr.testing.Client, "send", watched)
+    yield kept
+    logger.removeHandler(handler)
+    kept.check()
+
+
+@pytest.fixture
+def account(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, str]]:
+    """An AWS account in this process, everything deployed; the environment is a function's."""
+    for name, value in CREDENTIALS.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
+    aws.client.cache_clear()
+    with mock_aws():
+        environment = furnish()
+        for name, value in environment.items():
+            monkeypatch.setenv(name, value)
+        yield environment
+    aws.client.cache_clear()
+
+
+@pytest.fixture(scope="session")
+def _cloud() -> Iterator[Cloud]:
+    cloud = Cloud()
+    yield cloud
+    cloud.stop()
+
+
+@dataclass
+class Stack:
+    """A deployment whose functions are processes; `environment` is theirs."""
+
+    url: str
+    environment: dict[str, str]
+    secrets: Secrets
+    instances: list[Instance] = field(default_factory=list)
+
+    def instance(self, app: str = "tests/flow/workshop.py", *, dies: str = "", crowd: int = 0) -> Instance:
+        """A new process; it ends with the test."""
+        instance = Instance(app, self.environment, dies=dies, crowd=crowd)
+        self.instances.append(instance)
+        return instance
+
+    def items(self, table: str) -> list[dict[str, Any]]:
+        dynamodb: Any = boto3.resource("dynamodb", endpoint_url=self.url)
+        items: list[dict[str, Any]] = dynamodb.Table(table).scan()["Items"]
+        return items
+
+
+@pytest.fixture
+def stack(_cloud: Cloud, monkeypatch: pytest.MonkeyPatch, secrets: Secrets) -> Iterator[Stack]:
+    for name, value in CREDENTIALS.items():
+        monkeypatch.setenv(name, value)
+    urllib.request.urlopen(urllib.request.Request(f"{_cloud.url}/moto-api/reset", method="POST")).close()  # noqa: S310 - our own
+    environment = {**CREDENTIALS, "AWS_ENDPOINT_URL": _cloud.url, **furnish(_cloud.url)}
+    seed(TOOL_TABLES, _cloud.url)
+    stack = Stack(_cloud.url, environment, secrets)
+    yield stack
+    for instance in stack.instances:
+        secrets.lines += instance.stop().splitlines()
