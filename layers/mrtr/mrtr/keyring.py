@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hmac
 import json
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,7 +14,8 @@ from .errors import ConfigurationError
 MIN_SECRET_CHARS = 43
 """What 256 random bits take in base64url: a shorter secret can't hold a full-strength key."""
 
-_MAX_KID_BYTES = 32
+_MAX_KID_BYTES = 32  # of a stored key; every byte of it makes each state longer
+_KID_LENGTH_BYTE = 255  # a token writes a kid's length in one byte
 _INFO = b"askback sealing key v1 "
 
 
@@ -21,7 +23,7 @@ _INFO = b"askback sealing key v1 "
 class RingKey:
     """One key of the ring.
 
-    `seal_from` and `open_until` are Unix seconds: the key seals from the one on, and opens until the other (None: no end).
+    `seal_from` and `open_until` are Unix seconds: the key seals from the one on (math.inf: never), and opens until the other (None: no end).
     """
 
     kid: str
@@ -45,7 +47,8 @@ class KeyRing:
             by_kid[key.kid] = key
         if not by_kid:
             raise ConfigurationError("the key ring is empty; put at least one key into it")
-        if len({key.seal_from for key in by_kid.values()}) < len(by_kid):
+        begins = [key.seal_from for key in by_kid.values() if key.seal_from != math.inf]
+        if len(set(begins)) < len(begins):
             raise ConfigurationError(
                 "two keys of the ring start to seal at the same moment; give each its own seal_from"
             )
@@ -53,6 +56,10 @@ class KeyRing:
 
     def __repr__(self) -> str:
         return f"KeyRing(kids={sorted(self._by_kid)})"
+
+    @property
+    def keys(self) -> tuple[RingKey, ...]:
+        return tuple(self._by_kid.values())
 
     @property
     def kids(self) -> frozenset[str]:
@@ -102,6 +109,8 @@ def _read_key(entry: Mapping[str, Any]) -> RingKey:
     kid, secret = entry.get("kid"), entry.get("key")
     if not isinstance(kid, str) or not isinstance(secret, str):
         raise ConfigurationError("a key of the ring lacks its kid or its key; both are text")
+    if len(kid.encode()) > _MAX_KID_BYTES:
+        raise ConfigurationError(f"a kid has 1 to {_MAX_KID_BYTES} bytes; {kid!r} has not")
     if len(secret) < MIN_SECRET_CHARS:
         raise ConfigurationError(
             f"key {kid!r} of the ring is too short; use at least {MIN_SECRET_CHARS} random characters"
@@ -121,7 +130,7 @@ def _is_time(value: object) -> bool:
 
 
 def _check(key: RingKey) -> None:
-    if not 1 <= len(key.kid.encode()) <= _MAX_KID_BYTES:
+    if not 1 <= len(key.kid.encode()) <= _KID_LENGTH_BYTE:
         raise ConfigurationError(f"a kid has 1 to {_MAX_KID_BYTES} bytes; {key.kid!r} has not")
     if len(key.key) != 32:
         raise ConfigurationError(f"key {key.kid!r} of the ring is not 256 bits long")

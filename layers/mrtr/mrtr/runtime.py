@@ -6,11 +6,10 @@ import time
 from collections.abc import Callable
 
 from .claim_table import ClaimTable
-from .errors import ConfigurationError
-from .ring_cache import RingCache, RingSource
-from .secretsmanager import SecretsManagerRing
+from .ring_cache import RingCache
 from .settings import Settings
 from .single_use import SingleUse
+from .sources import read_sources
 
 
 class Runtime:
@@ -21,14 +20,9 @@ class Runtime:
     ) -> None:
         self.settings = settings
         self.clock = clock
-        self.ring = RingCache(_source(settings.keyring), max_age_s=settings.ring_cache_s)
+        self.ring = RingCache(
+            read_sources(settings), max_age_s=settings.ring_cache_s, hard_limit_s=settings.ring_limit_s
+        )
         self.single_use = SingleUse(
             ClaimTable(settings.claim_table), self.ring, settings.audience, clock=clock, sleep=sleep
         )
-
-
-def _source(keyring: str) -> RingSource:
-    kind, _, where = keyring.partition(":")
-    if kind == "secretsmanager" and where:
-        return SecretsManagerRing(where)
-    raise ConfigurationError("MRTR_KEYRING must read secretsmanager:<secret arn>")

@@ -12,9 +12,10 @@ from .protocol import Limits
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """keyring: where the ring comes from (`secretsmanager:<arn>`). claim_table: the table's name. audience: the one name that every
-    function of the deployment seals for. round_ttl_s: how long a question may wait for its answer; flow_ttl_s: how long a flow may take
-    in all. ring_cache_s: how old the cached ring may get.
+    """keyring: where the ring comes from (`secretsmanager:<arn>`, `kms:<arn>`, or several: see `sources`). claim_table: the table's name.
+    audience: the one name that every function of the deployment seals for. round_ttl_s: how long a question may wait for its answer;
+    flow_ttl_s: how long a flow may take in all. ring_cache_s: how old the cached ring may get; ring_limit_s: how old while its source is
+    down. kms_epoch_s: how long one derived key seals. clock_skew_s: how far an instance's clock may be off, as a rotation has to assume.
     """
 
     keyring: str
@@ -23,6 +24,9 @@ class Settings:
     round_ttl_s: int = 600
     flow_ttl_s: int = 3600
     ring_cache_s: int = 300
+    ring_limit_s: int = 3600
+    kms_epoch_s: int = 604_800
+    clock_skew_s: int = 60
 
 
 def read_settings(environ: Mapping[str, str] | None = None) -> Settings:
@@ -37,6 +41,9 @@ def read_settings(environ: Mapping[str, str] | None = None) -> Settings:
         round_ttl_s=_positive(env, "MRTR_ROUND_TTL_S", 600),
         flow_ttl_s=_positive(env, "MRTR_FLOW_TTL_S", 3600),
         ring_cache_s=_positive(env, "MRTR_RING_CACHE_S", 300),
+        ring_limit_s=_positive(env, "MRTR_RING_LIMIT_S", 3600),
+        kms_epoch_s=_positive(env, "MRTR_KMS_EPOCH_S", 604_800),
+        clock_skew_s=_whole(env, "MRTR_CLOCK_SKEW_S", 60),
     )
 
 
@@ -55,9 +62,13 @@ def _needed(env: Mapping[str, str], name: str, mend: str) -> str:
 
 
 def _positive(env: Mapping[str, str], name: str, default: int) -> int:
+    return _whole(env, name, default, least=1)
+
+
+def _whole(env: Mapping[str, str], name: str, default: int, least: int = 0) -> int:
     text = env.get(name, "").strip()
     if not text:
         return default
-    if not text.isdecimal() or not 0 < int(text) < 10**9:
-        raise ConfigurationError(f"{name} must be a whole number above 0")
+    if not text.isdecimal() or not least <= int(text) < 10**9:
+        raise ConfigurationError(f"{name} must be a whole number {'above 0' if least else 'of 0 or more'}")
     return int(text)
