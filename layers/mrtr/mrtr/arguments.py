@@ -9,6 +9,8 @@ from typing import Annotated, Any, Union, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
+from . import canonical, strict_json
+from .errors import ProtocolError
 from .forms import describe
 from .schema import inline_refs
 from .signature import Argument
@@ -39,11 +41,55 @@ class Arguments:
     def read(self, canonical_json: str) -> dict[str, Any]:
         """The arguments by name, validated strictly as JSON and with defaults filled in. Raises InvalidArguments."""
         try:
-            model = self._model.model_validate_json(canonical_json, strict=True)
+            return self._by_name(self._model.model_validate_json(canonical_json, strict=True))
+        except ValidationError as error:
+            repaired = self._repaired(canonical_json)
+            if repaired is None:
+                raise InvalidArguments(describe(error)) from None
+            return self.read(repaired)
+
+    def read_texts(self, texts: Mapping[str, str]) -> dict[str, Any]:
+        """The same from texts alone, as prompts and resource templates have them: a number or a date is read from its text."""
+        try:
+            return self._by_name(self._model.model_validate_strings(texts))
         except ValidationError as error:
             raise InvalidArguments(describe(error)) from None
+
+    def _by_name(self, model: BaseModel) -> dict[str, Any]:
         values = model.__dict__
         return {name: values[field] for field, name in self._fields.items()}
+
+    def _repaired(self, canonical_json: str) -> str | None:
+        """The arguments with objects and lists that came as JSON text put right; None when there are none.
+
+        Some models send them so. Only an argument that must be an object or a list is touched: a text stays byte for byte what it was.
+        """
+        given = strict_json.parse(canonical_json.encode())
+        properties = self.schema["properties"]
+        mended = False
+        for name, value in given.items():
+            if isinstance(value, str) and name in properties:
+                kinds = _kinds(properties[name])
+                inner = _parsed(value) if kinds and kinds <= {"object", "array", "null"} else None
+                if (isinstance(inner, dict) and "object" in kinds) or (isinstance(inner, list) and "array" in kinds):
+                    given[name] = inner
+                    mended = True
+        return canonical.encode(given) if mended else None
+
+
+def _kinds(schema: Mapping[str, Any]) -> set[str]:
+    """The JSON types that `schema` admits; {} when it does not say."""
+    if "type" in schema:
+        return {schema["type"]} if isinstance(schema["type"], str) else set(schema["type"])
+    options = [_kinds(option) for option in schema.get("anyOf", ())]
+    return set().union(*options) if options and all(options) else set()
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return strict_json.parse(text.encode("utf-8", "surrogatepass"))
+    except ProtocolError:
+        return None
 
 
 def _field(name: str, argument: Argument) -> tuple[Any, Any]:

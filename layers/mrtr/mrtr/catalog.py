@@ -1,4 +1,4 @@
-"""`python -m mrtr.catalog FUNCTIONS`: collect the tools of every function into the front door's catalog.
+"""`python -m mrtr.catalog FUNCTIONS`: collect what every function offers into the front door's catalog.
 
 Writes FUNCTIONS/front_door/catalog.json; with --check writes nothing and exits 1 when that file is not what it would write.
 """
@@ -9,33 +9,52 @@ import argparse
 import importlib.util
 import json
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from .server import Server
 
 FRONT_DOOR = "front_door"
+LISTS = {
+    "tools/list": "name",
+    "prompts/list": "name",
+    "resources/list": "uri",
+    "resources/templates/list": "uriTemplate",
+}
+"""Each list method, and the member of an entry that no two entries share."""
 
 
 def collect(functions: Path, name: str, version: str) -> dict[str, Any]:
-    """The catalog: `server` (name, version) and `tools` (function, definition), sorted by tool name.
+    """The catalog of a folder of functions. Raises SystemExit as `combine` does, or when a function's module has no server."""
+    apps = [app for app in sorted(functions.glob("*/app.py")) if app.parent.name != FRONT_DOOR]
+    servers = ((app.parent.name, _server(app)) for app in apps)
+    return combine(((folder, server) for folder, server in servers if server is not None), name, version)
 
-    Raises SystemExit when two functions have a tool of one name, or a function's module has no server.
+
+def combine(servers: Iterable[tuple[str, Server]], name: str, version: str) -> dict[str, Any]:
+    """The catalog of (folder, server) pairs: `server`, `capabilities`, `entries` by list method, `completing` folders.
+
+    Raises SystemExit when two functions have something of one name.
     """
-    tools: list[dict[str, Any]] = []
-    for app in sorted(functions.glob("*/app.py")):
-        folder = app.parent.name
-        if folder == FRONT_DOOR:
-            continue
-        tools += [{"function": folder, "definition": definition} for definition in _server(app).tool_definitions()]
-    tools.sort(key=lambda tool: tool["definition"]["name"])
-    names = [tool["definition"]["name"] for tool in tools]
-    twice = {tool for tool in names if names.count(tool) > 1}
-    if twice:
-        raise SystemExit(
-            f"two functions have a tool named {', '.join(sorted(twice))}; tool names are unique in a deployment"
-        )
-    return {"server": {"name": name, "version": version}, "tools": tools}
+    capabilities: dict[str, Any] = {}
+    entries: dict[str, list[dict[str, Any]]] = {method: [] for method in LISTS}
+    completing = []
+    for folder, server in servers:
+        offered = server.capabilities()
+        capabilities |= offered
+        if "completions" in offered:
+            completing.append(folder)
+        for method, found in entries.items():
+            found += [{"function": folder, "definition": definition} for definition in server.definitions(method)]
+    for method, found in entries.items():
+        _sort(found, method)
+    return {
+        "server": {"name": name, "version": version},
+        "capabilities": dict(sorted(capabilities.items())),
+        "completing": sorted(completing),
+        "entries": entries,
+    }
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -57,8 +76,20 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
-def _server(app: Path) -> Server:
-    """The Server of a function's module, imported under a name of its own and with its folder on the path, as Lambda has it."""
+def _sort(found: list[dict[str, Any]], method: str) -> None:
+    unique = LISTS[method]
+    found.sort(key=lambda entry: str(entry["definition"][unique]))
+    names = [entry["definition"][unique] for entry in found]
+    twice = sorted({entry for entry in names if names.count(entry) > 1})
+    if twice:
+        raise SystemExit(f"{method}: two functions have {', '.join(twice)}; it must be unique in a deployment")
+
+
+def _server(app: Path) -> Server | None:
+    """The Server of a function's module, imported under a name of its own and with its folder on the path, as Lambda has it.
+
+    None for a function that is no MCP server.
+    """
     name = f"_catalog_{app.parent.name}"
     spec = importlib.util.spec_from_file_location(name, app)
     if spec is None or spec.loader is None:
@@ -71,9 +102,9 @@ def _server(app: Path) -> Server:
     finally:
         sys.path.remove(str(app.parent))
     servers = [value for value in vars(module).values() if isinstance(value, Server)]
-    if len(servers) != 1:
-        raise SystemExit(f"{app} has {len(servers)} servers at module level; it needs one")
-    return servers[0]
+    if len(servers) > 1:
+        raise SystemExit(f"{app} has {len(servers)} servers at module level; a function has one")
+    return servers[0] if servers else None
 
 
 if __name__ == "__main__":

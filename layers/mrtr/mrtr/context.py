@@ -1,4 +1,4 @@
-"""What a resolver or a tool body may know of its request beyond the arguments."""
+"""What a resolver or a body may know of its request beyond the arguments."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from pydantic import BaseModel
 
 from .dialogue import Dialogue
 from .log import log
-from .outcomes import AcceptedElicitation, CancelledElicitation, DeclinedElicitation
+from .notifications import Outbox
+from .outcomes import AcceptedElicitation, CancelledElicitation, DeclinedElicitation, Done
 from .principal import Principal
 from .protocol import Request
-from .questions import Elicit
+from .questions import Elicit, ElicitUrl
 
 if TYPE_CHECKING:
     from aws_lambda_powertools import Logger
@@ -27,16 +28,22 @@ class Context:
     client_capabilities, client_info: as this request's `_meta` declares them (self-reported: for display, never for a decision on access).
     headers: as the client sent them, names in lower case. Never an identity.
     lambda_context: the Lambda context object; None in tests that pass none.
+    input_responses, request_state: for those who return InputRequiredResult: the answers as they came, unchecked, and the opened text.
     """
 
-    def __init__(self, request: Request, dialogue: Dialogue, lambda_context: Any) -> None:
+    def __init__(
+        self, request: Request, dialogue: Dialogue, outbox: Outbox, lambda_context: Any, request_state: str | None
+    ) -> None:
         self._dialogue = dialogue
+        self._outbox = outbox
         self.principal: Principal | None = request.principal
         self.client_capabilities: Mapping[str, Any] = request.capabilities
         self.client_info: Mapping[str, Any] = request.client_info
         self.request_id: str | int = request.id
         self.headers = request.http.headers
         self.lambda_context = lambda_context
+        self.input_responses: Mapping[str, Mapping[str, Any]] = request.input_responses
+        self.request_state = request_state
         self._unnamed = 0
 
     def __class_getitem__(cls, _: Any) -> type[Context]:
@@ -48,6 +55,7 @@ class Context:
 
     @property
     def logger(self) -> Logger:
+        """The function's own log. What the client should see goes through `log`."""
         return log()
 
     @property
@@ -65,13 +73,47 @@ class Context:
         one where the order of questions may change between legs. In an async function the result may be awaited. `allow` names fields that
         only sound like secrets.
         """
-        if key is None:
-            self._unnamed += 1
-            key = f"question_{self._unnamed}"
         outcome: AcceptedElicitation[T] | DeclinedElicitation | CancelledElicitation = self._dialogue.outcome(
-            key, Elicit(message, schema), frozenset(allow)
+            self._key(key), Elicit(message, schema), frozenset(allow)
         )
         return outcome
+
+    def elicit_url(
+        self, message: str, url: str, *, key: str | None = None
+    ) -> AcceptedElicitation[None] | DeclinedElicitation | CancelledElicitation:
+        """Send the person to a page, as `elicit` asks: accepted means they agreed to open it, so look whether they are done."""
+        outcome: AcceptedElicitation[None] | DeclinedElicitation | CancelledElicitation = self._dialogue.outcome(
+            self._key(key), ElicitUrl(message, url)
+        )
+        return outcome
+
+    def report_progress(self, progress: float, total: float | None = None, message: str | None = None) -> Done:
+        """Tell the client how far the work is, if its request asked for it. Progress must grow. May be awaited."""
+        self._outbox.progress(progress, total, message)
+        return Done()
+
+    def log(self, level: str, data: Any, *, logger: str | None = None) -> Done:
+        """Send the client a log message, if its request asked for that level. No secret belongs in it. May be awaited."""
+        self._outbox.log(level, data, logger)
+        return Done()
+
+    def debug(self, data: Any) -> Done:
+        return self.log("debug", data)
+
+    def info(self, data: Any) -> Done:
+        return self.log("info", data)
+
+    def warning(self, data: Any) -> Done:
+        return self.log("warning", data)
+
+    def error(self, data: Any) -> Done:
+        return self.log("error", data)
+
+    def _key(self, key: str | None) -> str:
+        if key is not None:
+            return key
+        self._unnamed += 1
+        return f"question_{self._unnamed}"
 
 
 def remaining_ms(lambda_context: Any) -> int:

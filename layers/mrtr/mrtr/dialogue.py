@@ -9,7 +9,7 @@ from typing import Any
 from . import tags
 from .errors import Fault, ProtocolError
 from .forms import InvalidAnswer
-from .questions import Elicit, normalise
+from .questions import Question, normalise
 from .state import Answer, Asked, FlowState
 
 
@@ -45,27 +45,29 @@ class Dialogue:
     def __repr__(self) -> str:
         return f"Dialogue(pending={list(self.pending)})"
 
-    def outcome(self, key: str, question: Elicit[Any], allow: frozenset[str] = frozenset()) -> Any:
+    def outcome(self, key: str, question: Question, allow: frozenset[str] = frozenset()) -> Any:
         """The outcome of `question`. Raises Paused, with the question pending, when it has no usable answer yet.
 
         Raises ProtocolError (-32021) when it would have to be asked and the client did not declare that it can.
         """
-        request = question.wire(allow)
-        digest = tags.question_digest(self._flow, key, request)
+        digest = tags.question_digest(self._flow, key, question.wire(allow))
         answer = self._answers.get(digest)
-        if answer is not None:
-            try:
-                outcome = question.read(answer, allow)
-            except InvalidAnswer as problem:
-                del self._answers[digest]
-                params = request["params"]
-                request = {
-                    **request,
-                    "params": {**params, "message": f"{params['message']}\n\nPlease answer again: {problem}"},
-                }
-            else:
-                self._used[digest] = answer
-                return outcome
+        if answer is None:
+            self.ask(key, question, allow)
+            raise Paused
+        try:
+            outcome = question.read(answer, allow)
+        except InvalidAnswer as problem:
+            self.ask(key, question, allow, again=str(problem))
+            raise Paused from None
+        self._used[digest] = answer
+        return outcome
+
+    def ask(self, key: str, question: Question, allow: frozenset[str] = frozenset(), *, again: str = "") -> None:
+        """Put `question` among the pending ones. again: what was wrong with its last answer, told to the person.
+
+        The digest is that of the question itself: the remark on the last answer is no part of what an answer is pinned to.
+        """
         required = question.missing_capability(self._capabilities)
         if required is not None:
             raise ProtocolError(
@@ -73,9 +75,15 @@ class Dialogue:
                 f"The client did not declare the capability that the question {key!r} needs",
                 data={"requiredCapabilities": required},
             )
-        self.pending[key] = request
+        request = question.wire(allow)
+        digest = tags.question_digest(self._flow, key, request)
+        self._used.pop(digest, None)
         self._asked.append(Asked(tags.key_tag(self._flow, key), digest))
-        raise Paused
+        message = request.get("params", {}).get("message")
+        if again and isinstance(message, str):
+            remark = f"{message}\n\nPlease answer again: {again}"
+            request = {**request, "params": {**request["params"], "message": remark}}
+        self.pending[key] = request
 
     def advance(self, state: FlowState) -> FlowState:
         """`state` one round on: what is asked now, and the answers that this leg used."""

@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Coroutine, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from . import canonical
+from . import canonical, strict_json
 from . import state as states
 from .arguments import InvalidArguments
 from .context import Context, remaining_ms
 from .dialogue import Dialogue, Paused
 from .errors import ConfigurationError, Fault, ProtocolError, StateRefused, ToolError, Unavailable
+from .feature import Feature
+from .input_required import InputRequiredResult, as_question
 from .log import log, log_exception
-from .output import failure, message
+from .notifications import Outbox
 from .protocol import Request
 from .resolve import NotAccepted, fill
+from .resource import ResourceNotFoundError, not_found
 from .result import render
+from .running import run
 from .runtime import Runtime
 from .single_use import OutcomeUnknown, Replay, Verdict, Won
 from .state import FlowState
 from .tags import item_id
-from .tool import Tool
 
 REFUSED = "Invalid or expired requestState"
 """The one message of every refused state (basic/patterns/mrtr, 'Server Requirements')."""
@@ -31,73 +33,85 @@ REFUSED = "Invalid or expired requestState"
 
 @dataclass(slots=True)
 class Leg:
-    """One leg of a flow while it is answered. state: None on a call's first leg."""
+    """One leg of a flow while it is answered.
 
-    tool: Tool
+    arguments: canonical JSON. state: None on a call's first leg; flow: the same, or a new flow's. note: the text that an author who asks
+    by hand wants carried along.
+    """
+
+    feature: Feature
     request: Request
     arguments: str
     state: FlowState | None
     flow: FlowState
     dialogue: Dialogue
     context: Context
+    note: str | None = None
 
     @property
     def guarded(self) -> bool:
-        """Whether this leg's body must run once: the flow asked, and the tool does more than read."""
-        return self.state is not None and self.tool.single_use
+        """Whether this leg's body must run once: the flow asked, and the feature does more than read."""
+        return self.state is not None and self.feature.single_use
 
 
-def answer(runtime: Runtime, server_info: Mapping[str, Any], tool: Tool, request: Request, lambda_context: Any) -> str:
-    """Answer one leg of a call with the result's JSON.
+def answer(
+    runtime: Runtime,
+    server_info: Mapping[str, Any],
+    feature: Feature,
+    request: Request,
+    outbox: Outbox,
+    lambda_context: Any,
+) -> str:
+    """Answer one leg of a call with the result's JSON; what the client is to be told meanwhile goes to `outbox`.
 
     Raises ProtocolError for what the table of errors says, Unavailable when the key ring or the claim table is (nothing has run then).
     """
-    return _Call(runtime, server_info, lambda_context).answer(tool, request)
+    return _Call(runtime, server_info, outbox, lambda_context).answer(feature, request)
 
 
 class _Call:
-    def __init__(self, runtime: Runtime, server_info: Mapping[str, Any], lambda_context: Any) -> None:
+    def __init__(self, runtime: Runtime, server_info: Mapping[str, Any], outbox: Outbox, lambda_context: Any) -> None:
         self._runtime = runtime
         self._settings = runtime.settings
         self._server_info = server_info
+        self._outbox = outbox
         self._lambda_context = lambda_context
         self._now = runtime.clock()
 
-    def answer(self, tool: Tool, request: Request) -> str:
+    def answer(self, feature: Feature, request: Request) -> str:
         arguments = canonical.encode(_arguments(request))
         try:
-            values = tool.arguments.read(arguments)
+            values = feature.read(request, arguments)
         except InvalidArguments as problem:
-            return self._render(failure(f"Invalid arguments for {tool.name}: {problem}"))
-        leg = self._open(tool, request, arguments)
+            return self._render(feature.failure(f"Invalid arguments for {feature.name}: {problem}"))
+        leg = self._open(feature, request, arguments)
         try:
-            ready = _run(fill(tool.plan, values, leg.context, leg.dialogue), tool.plan.is_async)
+            ready = run(fill(feature.plan, values, leg.context, leg.dialogue), is_async=feature.plan.is_async)
         except Paused:
             return self._already(leg) or self._ask(leg, claimed_round=leg.flow.claimed_round)[0]
         except NotAccepted as turned_down:
-            return self._already(leg) or self._render(message(_turned_down(tool, turned_down.action)))
+            return self._already(leg) or self._render(_turned_down(leg, turned_down.action))
         except Exception as error:  # noqa: BLE001 - whatever an author's resolver raises is a result
             return self._already(leg) or self._render(self._failed(leg, error))
-        if not leg.guarded:
-            return self._body(leg, ready) or self._ask(leg, claimed_round=0)[0]
-        return self._once(leg, ready)
+        if leg.guarded:
+            return self._once(leg, ready)
+        return self._body(leg, ready) or self._ask(leg, claimed_round=0)[0]
 
-    def _open(self, tool: Tool, request: Request, arguments: str) -> Leg:
+    def _open(self, feature: Feature, request: Request, arguments: str) -> Leg:
         """The leg, its sealed state opened and checked against this request."""
         text = request.params.get("requestState")
         state = None if text is None else self._unseal(text, request, arguments)
         flow = states.new_flow(self._now, self._settings.flow_ttl_s) if state is None else state
         dialogue = Dialogue(flow, request.input_responses, request.capabilities)
-        context = Context(request, dialogue, self._lambda_context)
-        return Leg(tool, request, arguments, state, flow, dialogue, context)
+        context = Context(request, dialogue, self._outbox, self._lambda_context, flow.note)
+        return Leg(feature, request, arguments, state, flow, dialogue, context)
 
     def _unseal(self, text: object, request: Request, arguments: str) -> FlowState:
+        audience = self._settings.audience
         try:
             if not isinstance(text, str):
                 raise StateRefused("malformed: not a string")
-            state = states.unseal(
-                text, lambda kid: self._runtime.ring.opening_key(kid, self._now), self._settings.audience
-            )
+            state = states.unseal(text, lambda kid: self._runtime.ring.opening_key(kid, self._now), audience)
             return states.check(
                 state,
                 now=self._now,
@@ -111,21 +125,20 @@ class _Call:
 
     def _ask(self, leg: Leg, claimed_round: int) -> tuple[str, bool]:
         """The open questions with the state that lets any instance take their answers; or (…, False), a result that ends the flow."""
-        asking = replace(leg.dialogue.advance(leg.flow), claimed_round=claimed_round)
-        name = leg.tool.name
+        asking = replace(leg.dialogue.advance(leg.flow), claimed_round=claimed_round, note=leg.note)
+        feature, pending = leg.feature, leg.dialogue.pending
         if asking.round > states.MAX_ROUNDS:
-            return self._render(
-                message(f"{name} was given up: it asked {states.MAX_ROUNDS} times without getting what it needs.")
-            ), False
+            reason = f"{feature.name} was given up: it asked {states.MAX_ROUNDS} times without getting what it needs."
+            return self._render(feature.notice(leg.request, reason)), False
         try:
             sealed = self._seal(leg, asking)
         except states.StateTooLarge as error:
-            return self._render(failure(f"{name} can't go on: {error}")), False
+            return self._render(feature.failure(f"{feature.name} can't go on: {error}")), False
         log().info(
-            "asked",
-            extra={"flow": item_id(asking.flow).hex(), "round": asking.round, "questions": len(leg.dialogue.pending)},
+            "asked", extra={"flow": item_id(asking.flow).hex(), "round": asking.round, "questions": len(pending)}
         )
-        return self._render({"inputRequests": leg.dialogue.pending, "requestState": sealed}, "input_required"), True
+        questions = {"inputRequests": pending} if pending else {}
+        return self._render({**questions, "requestState": sealed}, "input_required"), True
 
     def _seal(self, leg: Leg, state: FlowState) -> str:
         """Seal `state` for the next leg: bound to this request and principal, good for one round and never past the flow's deadline."""
@@ -143,7 +156,7 @@ class _Call:
                 leg.flow,
                 leg.dialogue.answers_tag,
                 remaining_ms=remaining_ms(self._lambda_context),
-                rerun_after_crash=leg.tool.rerun_after_crash,
+                rerun_after_crash=leg.feature.rerun_after_crash,
             )
         except StateRefused as refusal:
             raise _refused(refusal) from None
@@ -158,24 +171,29 @@ class _Call:
                     single_use.ask(verdict, response, round_)
                     return response
         except (ProtocolError, ConfigurationError, Unavailable):
-            single_use.release(verdict)  # the body stopped at a question that could not be asked: nothing was done
+            # the body stopped at a question that could not be asked, or refused with an error that is no result: nothing was done
+            single_use.release(verdict)
             raise
         single_use.finish(verdict, response)
         return response
 
     def _body(self, leg: Leg, ready: dict[str, Any]) -> str | None:
         """Run the body: its result, or None when it stopped at a question."""
-        tool = leg.tool
+        feature = leg.feature
         try:
-            value = _run(_called(tool, ready), tool.plan.is_async)
-            if not leg.dialogue.pending:  # else the author caught Paused along with everything: the question stands
-                return self._render(tool.output.result(value))
+            value = run(_called(feature, ready), is_async=feature.plan.is_async)
+            if leg.dialogue.pending:
+                return None  # the author caught Paused along with everything: the question stands
+            if isinstance(value, InputRequiredResult):
+                _asked_by_hand(leg, value)
+                return None
+            return self._render(feature.result(leg.request, value))
         except Paused:
-            pass
-        except (Exception, SystemExit, asyncio.CancelledError) as error:  # noqa: BLE001 - likewise for the body
-            if not leg.dialogue.pending:
-                return self._render(self._failed(leg, error))
-        return None
+            return None
+        except (ProtocolError, ConfigurationError, Unavailable):
+            raise
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever an author's body raises is a result
+            return None if leg.dialogue.pending else self._render(self._failed(leg, error))
 
     def _already(self, leg: Leg) -> str | None:
         """The answer to a duplicate whose resolvers no longer lead to the body, because the first one changed what they look at."""
@@ -190,25 +208,21 @@ class _Call:
         return None if verdict is None else self._of_duplicate(leg, verdict)
 
     def _of_duplicate(self, leg: Leg, verdict: Verdict) -> str:
-        log().info(
-            "duplicate",
-            extra={"flow": item_id(leg.flow.flow).hex(), "round": leg.flow.round, "verdict": type(verdict).__name__},
-        )
+        feature, request = leg.feature, leg.request
+        log().info("duplicate", extra={"flow": item_id(leg.flow.flow).hex(), "verdict": type(verdict).__name__})
         match verdict:
             case Replay(response=None):
-                return self._render(
-                    message(f"{leg.tool.name} was carried out already; its result was too large to keep.")
-                )
+                done = f"{feature.name} was carried out already; its result was too large to keep."
+                return self._render(feature.notice(request, done))
             case Replay(response=str(response)):
                 return response
             case OutcomeUnknown(started=started):
                 when = datetime.fromtimestamp(started / 1000, UTC).isoformat(timespec="seconds")
-                return self._render(
-                    failure(
-                        f"{leg.tool.name} started at {when} and did not finish; whether it took effect is unknown. "
-                        "It will not run again for this confirmation: check before asking anew."
-                    )
+                unknown = (
+                    f"{feature.name} started at {when} and did not finish; whether it took effect is unknown. "
+                    "It will not run again for this confirmation: check before asking anew."
                 )
+                return self._render(feature.failure(unknown))
             case _:
                 return self._come_back(leg)
 
@@ -221,17 +235,18 @@ class _Call:
         return self._render({"requestState": sealed}, "input_required")
 
     def _failed(self, leg: Leg, error: BaseException) -> dict[str, Any]:
-        """A failure as a result, once protocol errors have gone their own way."""
-        if isinstance(error, ProtocolError | ConfigurationError):
+        """A failure as a result; what is no result goes its own way."""
+        feature = leg.feature
+        if isinstance(error, ProtocolError | ConfigurationError | Unavailable):
             raise error
-        if isinstance(error, ToolError):
-            return failure(str(error))
-        log_exception("tool failed", error, tool=leg.tool.name)
+        if isinstance(error, ResourceNotFoundError) and feature.method == "resources/read":
+            raise not_found(leg.request.name)
+        if isinstance(error, ToolError | ResourceNotFoundError):
+            return feature.failure(str(error))
+        log_exception("call failed", error, feature=feature.name)
         request_id = getattr(self._lambda_context, "aws_request_id", None)
-        return failure(
-            f"{leg.tool.name} failed unexpectedly"
-            + (f"; look for request {request_id} in the log" if request_id else "")
-        )
+        hint = f"; look for request {request_id} in the log" if request_id else ""
+        return feature.crash(f"{feature.name} failed unexpectedly{hint}")
 
     def _render(self, result: dict[str, Any], kind: str = "complete") -> str:
         return render(result, self._server_info, kind)
@@ -241,6 +256,11 @@ def _arguments(request: Request) -> dict[str, Any]:
     arguments = request.params.get("arguments")
     if arguments is None:
         return {}
+    if isinstance(arguments, str):  # some models send the whole object as its JSON text
+        try:
+            arguments = strict_json.parse(arguments.encode("utf-8", "surrogatepass"))
+        except ProtocolError:
+            arguments = None
     if not isinstance(arguments, dict):
         raise ProtocolError(Fault.INVALID_PARAMS, "params.arguments must be an object")
     return arguments
@@ -251,23 +271,17 @@ def _refused(refusal: StateRefused) -> ProtocolError:
     return ProtocolError(Fault.INVALID_PARAMS, REFUSED)
 
 
-def _turned_down(tool: Tool, action: str) -> str:
+def _turned_down(leg: Leg, action: str) -> dict[str, Any]:
     done = "declined to answer" if action == "decline" else "closed the question without an answer"
-    return f"The person {done}, so {tool.name} did nothing."
+    return leg.feature.notice(leg.request, f"The person {done}, so {leg.feature.name} did nothing.")
 
 
-async def _called(tool: Tool, ready: dict[str, Any]) -> Any:
-    value = tool.plan.fn(**ready)
-    return await value if tool.plan.body_is_async else value
+def _asked_by_hand(leg: Leg, value: InputRequiredResult) -> None:
+    for key, request in value.input_requests.items():
+        leg.dialogue.ask(key, as_question(request))
+    leg.note = value.request_state
 
 
-def _run(work: Coroutine[Any, Any, Any], is_async: bool) -> Any:
-    """Run to the end. Work without an async function in it never suspends, and needs no event loop."""
-    if is_async:
-        return asyncio.run(work)
-    try:
-        work.send(None)
-    except StopIteration as done:
-        return done.value
-    work.close()
-    raise RuntimeError("a function that is not async waited for something; declare it async def")
+async def _called(feature: Feature, ready: dict[str, Any]) -> Any:
+    value = feature.plan.fn(**ready)
+    return await value if feature.plan.body_is_async else value

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 from itertools import pairwise
 from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from . import canonical
 from .errors import InvalidSignature
@@ -45,6 +45,12 @@ _SECRET_PAIRS = frozenset(
     }
 )
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+
+
+class Confirmation(BaseModel):
+    """A form with one box to tick: the yes/no question."""
+
+    confirm: bool = Field(title="Yes, go ahead")
 
 
 class InvalidAnswer(Exception):

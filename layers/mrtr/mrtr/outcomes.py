@@ -11,7 +11,7 @@ from typing_extensions import TypeAliasType
 T = TypeVar("T")
 
 
-class _Outcome:
+class _Awaitable:
     """May be awaited: `await ctx.elicit(…)` in an async tool gives the outcome that the plain call gives."""
 
     def __await__(self) -> Generator[Any, None, Self]:
@@ -20,7 +20,7 @@ class _Outcome:
 
 
 @dataclass(frozen=True)
-class AcceptedElicitation(_Outcome, Generic[T]):
+class AcceptedElicitation(_Awaitable, Generic[T]):
     """The person submitted the form; `data` is the validated model."""
 
     data: T = field(repr=False)
@@ -28,17 +28,21 @@ class AcceptedElicitation(_Outcome, Generic[T]):
 
 
 @dataclass(frozen=True)
-class DeclinedElicitation(_Outcome):
+class DeclinedElicitation(_Awaitable):
     """The person said no."""
 
     action: ClassVar[Literal["decline"]] = "decline"
 
 
 @dataclass(frozen=True)
-class CancelledElicitation(_Outcome):
+class CancelledElicitation(_Awaitable):
     """The person closed the question without choosing."""
 
     action: ClassVar[Literal["cancel"]] = "cancel"
+
+
+class Done(_Awaitable):
+    """What a call gives that has nothing to give, so that it may be awaited."""
 
 
 ElicitationResult = TypeAliasType(

@@ -6,73 +6,91 @@ import types
 import typing
 from typing import Annotated, Any, get_args, get_origin
 
-from pydantic import BaseModel, TypeAdapter, create_model
+from pydantic import BaseModel, ConfigDict, TypeAdapter, create_model
 
 from . import strict_json
+from .content import CONTENT_TYPES, CallToolResult, TextContent
 from .schema import inline_refs
 
-_UNKNOWN: Any = object()
+UNKNOWN: Any = object()
+"""Stands for the return annotation that an author did not write."""
+
+_BYTES_AS_BASE64 = ConfigDict(ser_json_bytes="base64", val_json_bytes="base64")
 
 
 class Output:
     """Turns a return value into `content` and `structuredContent`.
 
     Objects (models, dataclasses, TypedDicts, `dict[str, T]`) are structured as they are; anything else goes under `result`.
-    Without a return annotation there is no schema and no structured content.
+    Without a return annotation there is no schema and no structured content, nor where the annotation is content itself.
     """
 
-    def __init__(self, tool_name: str, annotation: Any = _UNKNOWN) -> None:
+    def __init__(self, tool_name: str, annotation: Any = UNKNOWN) -> None:
+        self._annotation = UNKNOWN if _holds_content(annotation) else annotation
         self._plain_text = annotation is str
-        self._wrapped = annotation is not _UNKNOWN and not _is_object(annotation)
+        self._wrapped = self._annotation is not UNKNOWN and not _is_object(annotation)
         self._adapter: TypeAdapter[Any] | None = None
-        self._annotation = annotation
         self._title = f"{tool_name}Output"
 
     @property
     def schema(self) -> dict[str, Any] | None:
         """The outputSchema; None where the author promised nothing."""
-        if self._annotation is _UNKNOWN:
+        if self._annotation is UNKNOWN:
             return None
         if self._wrapped:
-            model: type[BaseModel] = create_model(self._title, result=(self._annotation, ...))
+            model: type[BaseModel] = create_model(
+                self._title, __config__=_BYTES_AS_BASE64, result=(self._annotation, ...)
+            )
             return inline_refs(model.model_json_schema(mode="serialization"))
         return inline_refs({"title": self._title, **self._typed().json_schema(mode="serialization")})
 
     def result(self, value: Any) -> dict[str, Any]:
         """The result for `value`. Raises ValueError when it is not what the annotation promises or JSON can't hold it."""
         if self._plain_text and isinstance(value, str):
-            return _complete([_text(value)], {"result": value})
-        if self._annotation is _UNKNOWN:
-            return _complete(_content(TypeAdapter(Any).dump_python(value, mode="json")))
+            return _complete([text(value)], {"result": value})
+        if isinstance(value, CallToolResult):
+            return value.wire()
+        blocks = _blocks(value)
+        if blocks is not None:
+            return _complete(blocks)
         adapter = self._typed()
+        if self._annotation is UNKNOWN:
+            return _complete(_content(adapter.dump_python(value, mode="json")))
         plain = adapter.dump_python(adapter.validate_python(value), mode="json")
         return _complete(_content(plain), {"result": plain} if self._wrapped else plain)
 
     def _typed(self) -> TypeAdapter[Any]:
         if self._adapter is None:
-            self._adapter = TypeAdapter(self._annotation)
+            annotation = Any if self._annotation is UNKNOWN else self._annotation
+            takes_config = not (isinstance(annotation, type) and _has_own_config(annotation))
+            self._adapter = TypeAdapter(annotation, config=_BYTES_AS_BASE64 if takes_config else None)
         return self._adapter
 
 
 def return_annotation(fn: Any) -> Any:
-    """What `fn` promises to return, `Output`'s 'unknown' where it promises nothing."""
+    """What `fn` promises to return, UNKNOWN where it promises nothing."""
     target = fn if hasattr(fn, "__annotations__") else getattr(fn, "func", None) or type(fn).__call__
-    return typing.get_type_hints(target, include_extras=True).get("return", _UNKNOWN)
+    return typing.get_type_hints(target, include_extras=True).get("return", UNKNOWN)
 
 
-def failure(text: str) -> dict[str, Any]:
+def failure(reason: str) -> dict[str, Any]:
     """A tool execution error, for the model to read (server/tools, 'Error Handling')."""
-    return {"content": [_text(text)], "isError": True}
+    return {"content": [text(reason)], "isError": True}
 
 
-def message(text: str) -> dict[str, Any]:
+def message(notice: str) -> dict[str, Any]:
     """A normal result that only says something."""
-    return _complete([_text(text)])
+    return _complete([text(notice)])
 
 
-def _complete(content: list[dict[str, Any]], structured: Any = _UNKNOWN) -> dict[str, Any]:
+def text(value: str) -> dict[str, Any]:
+    """A text block."""
+    return {"type": "text", "text": value}
+
+
+def _complete(content: list[dict[str, Any]], structured: Any = UNKNOWN) -> dict[str, Any]:
     result: dict[str, Any] = {"content": content}
-    if structured is not _UNKNOWN:
+    if structured is not UNKNOWN:
         result["structuredContent"] = structured
     return {**result, "isError": False}
 
@@ -80,11 +98,23 @@ def _complete(content: list[dict[str, Any]], structured: Any = _UNKNOWN) -> dict
 def _content(plain: Any) -> list[dict[str, Any]]:
     if plain is None:
         return []
-    return [_text(plain if isinstance(plain, str) else strict_json.dump(plain))]
+    return [text(plain if isinstance(plain, str) else strict_json.dump(plain))]
 
 
-def _text(text: str) -> dict[str, Any]:
-    return {"type": "text", "text": text}
+def _blocks(value: Any) -> list[dict[str, Any]] | None:
+    """A content block, or a list of blocks and texts with at least one block; None for anything else."""
+    items = value if isinstance(value, list | tuple) else [value]
+    if not any(isinstance(item, CONTENT_TYPES) for item in items):
+        return None
+    if not all(isinstance(item, (*CONTENT_TYPES, str)) for item in items):
+        raise ValueError("a list of content holds content blocks and texts only")
+    return [(TextContent(text=item) if isinstance(item, str) else item).wire() for item in items]
+
+
+def _holds_content(annotation: Any) -> bool:
+    if isinstance(annotation, type) and issubclass(annotation, (*CONTENT_TYPES, CallToolResult)):
+        return True
+    return any(_holds_content(inner) for inner in get_args(annotation))
 
 
 def _is_object(annotation: Any) -> bool:
@@ -98,4 +128,13 @@ def _is_object(annotation: Any) -> bool:
     kind = origin or annotation
     return isinstance(kind, type) and (
         issubclass(kind, BaseModel) or hasattr(kind, "__dataclass_fields__") or typing.is_typeddict(kind)
+    )
+
+
+def _has_own_config(annotation: type) -> bool:
+    """Types whose configuration is their own: pydantic refuses one from outside."""
+    return (
+        issubclass(annotation, BaseModel)
+        or hasattr(annotation, "__dataclass_fields__")
+        or typing.is_typeddict(annotation)
     )

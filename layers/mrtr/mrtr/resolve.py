@@ -8,7 +8,7 @@ from typing import Any
 from .context import Context
 from .dialogue import Dialogue, Paused
 from .outcomes import AcceptedElicitation
-from .questions import Elicit
+from .questions import ElicitUrl, Question
 from .signature import Parameter, Plan, Resolver
 
 
@@ -62,8 +62,12 @@ class _Filling:
         value = resolver.fn(**await self.parameters(resolver.parameters))
         if resolver.is_async:
             value = await value
-        if isinstance(value, Elicit):
+        if isinstance(value, Question):
             outcome = self._dialogue.outcome(resolver.key, value, resolver.allow)
+            if isinstance(value, ElicitUrl) and isinstance(outcome, AcceptedElicitation):
+                # agreed to open the page, but the resolver, which looked, does not find it done
+                self._dialogue.ask(resolver.key, value)
+                raise Paused
         else:
             outcome = AcceptedElicitation(value)
         self._outcomes[resolver.key] = outcome

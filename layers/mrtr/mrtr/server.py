@@ -1,33 +1,55 @@
-"""A server: the tools of one Lambda function, and the handler that answers for them."""
+"""A server: the tools, prompts and resources of one Lambda function, and the handler that answers for them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, TypeVar
 
-from . import flow
+from . import completion, flow
+from .content import Annotations, Icon
 from .endpoint import Endpoint
 from .errors import Fault, InvalidSignature, ProtocolError
+from .feature import Feature
+from .notifications import Outbox
+from .prompt import Prompt
 from .protocol import Request
+from .resource import Resource, not_found, owner
+from .result import render
+from .running import run
 from .runtime import Runtime
 from .settings import read_settings
+from .signature import is_async
 from .tool import Tool, ToolAnnotations
 
 F = TypeVar("F", bound=Callable[..., Any])
+N = TypeVar("N", Tool, Prompt)
 
 
 class Server(Endpoint):
-    """The tools of one function. `handler = server.lambda_handler` makes it a complete MCP server behind API Gateway.
+    """The tools, prompts and resources of one function. `handler = server.lambda_handler` makes it a complete MCP server.
 
     runtime: given by tests; otherwise made from the environment on the first call.
     """
 
     def __init__(
-        self, name: str, *, version: str = "1.0.0", instructions: str | None = None, runtime: Runtime | None = None
+        self,
+        name: str,
+        *,
+        version: str = "1.0.0",
+        title: str | None = None,
+        instructions: str | None = None,
+        website_url: str | None = None,
+        icons: Sequence[Icon] | None = None,
+        runtime: Runtime | None = None,
     ) -> None:
-        super().__init__(name, version=version, instructions=instructions)
+        super().__init__(
+            name, version=version, title=title, instructions=instructions, website_url=website_url, icons=icons
+        )
         self._tools: dict[str, Tool] = {}
-        self._definitions: list[dict[str, Any]] | None = None
+        self._prompts: dict[str, Prompt] = {}
+        self._resources: dict[str, Resource] = {}
+        self._completion: Callable[..., Any] | None = None
+        self._definitions: dict[str, list[dict[str, Any]]] = {}
         self._runtime = runtime
 
     def tool(
@@ -36,7 +58,9 @@ class Server(Endpoint):
         *,
         title: str | None = None,
         description: str | None = None,
+        icons: Sequence[Icon] | None = None,
         annotations: ToolAnnotations | None = None,
+        meta: Mapping[str, Any] | None = None,
         rerun_after_crash: bool = False,
     ) -> Callable[[F], F]:
         """Register a function as a tool; its docstring is what the model reads, its signature the input schema.
@@ -45,6 +69,7 @@ class Server(Endpoint):
         when requests are repeated or a process dies; `rerun_after_crash=True` lets a run that died before its result was recorded be
         started again, for actions that may safely be repeated. Raises InvalidSignature when the function can't be served.
         """
+        _called(name, "tool")
 
         def register(fn: F) -> F:
             tool = Tool(
@@ -52,28 +77,174 @@ class Server(Endpoint):
                 name=name,
                 title=title,
                 description=description,
+                icons=icons,
                 annotations=annotations,
+                meta=meta,
                 rerun_after_crash=rerun_after_crash,
             )
-            if tool.name in self._tools:
-                raise InvalidSignature(f"two tools are named {tool.name!r}; give one of them another name")
-            self._tools[tool.name] = tool
-            self._definitions = None
+            self._add(self._tools, tool.name, tool, "tools")
             return fn
 
-        if callable(name):
-            raise InvalidSignature("write @server.tool() with parentheses")
         return register
 
-    def tool_definitions(self) -> list[dict[str, Any]]:
-        if self._definitions is None:
-            self._definitions = [self._tools[name].definition() for name in sorted(self._tools)]
-        return self._definitions
+    def prompt(
+        self,
+        name: str | None = None,
+        *,
+        title: str | None = None,
+        description: str | None = None,
+        icons: Sequence[Icon] | None = None,
+        read_only: bool = False,
+        rerun_after_crash: bool = False,
+    ) -> Callable[[F], F]:
+        """Register a function as a prompt. It returns text, content, PromptMessage, or a list of them, and may ask as a tool may.
 
-    def call(self, request: Request, context: Any) -> str:
-        tool = self._tools.get(request.name)
-        if tool is None:
-            raise ProtocolError(Fault.INVALID_PARAMS, "Unknown tool")
+        read_only: the function changes nothing, so a flow that asked needs no single use. Raises InvalidSignature.
+        """
+        _called(name, "prompt")
+
+        def register(fn: F) -> F:
+            prompt = Prompt(
+                fn,
+                name=name,
+                title=title,
+                description=description,
+                icons=icons,
+                read_only=read_only,
+                rerun_after_crash=rerun_after_crash,
+            )
+            self._add(self._prompts, prompt.name, prompt, "prompts")
+            return fn
+
+        return register
+
+    def resource(
+        self,
+        uri: str,
+        *,
+        name: str | None = None,
+        title: str | None = None,
+        description: str | None = None,
+        mime_type: str | None = None,
+        size: int | None = None,
+        icons: Sequence[Icon] | None = None,
+        annotations: Annotations | None = None,
+        ttl_ms: int = 0,
+        cache_scope: Literal["public", "private"] = "private",
+        read_only: bool = False,
+        rerun_after_crash: bool = False,
+    ) -> Callable[[F], F]:
+        """Register a function as the resource at `uri`, or as a template such as `note://{note_id}` whose variables are its arguments.
+
+        It returns text, bytes, contents, or anything that JSON holds, and may ask as a tool may. ttl_ms, cache_scope: how long, and for
+        whom, a client may keep what it read without having been asked. read_only: as for prompts. Raises InvalidSignature.
+        """
+
+        def register(fn: F) -> F:
+            resource = Resource(
+                fn,
+                uri,
+                name=name,
+                title=title,
+                description=description,
+                mime_type=mime_type,
+                size=size,
+                icons=icons,
+                annotations=annotations,
+                ttl_ms=ttl_ms,
+                cache_scope=cache_scope,
+                read_only=read_only,
+                rerun_after_crash=rerun_after_crash,
+            )
+            self._add(self._resources, uri, resource, "resources")
+            return fn
+
+        return register
+
+    def completion(self) -> Callable[[F], F]:
+        """Register the function that suggests values: `fn(ref, argument, context)` gives a list of texts, a Completion, or None."""
+
+        def register(fn: F) -> F:
+            if self._completion is not None:
+                raise InvalidSignature("a server has one completion function; let it look at `ref`")
+            self._completion = fn
+            self._methods = None
+            return fn
+
+        return register
+
+    def capabilities(self) -> dict[str, Any]:
+        offered = {
+            "tools": self._tools,
+            "prompts": self._prompts,
+            "resources": self._resources,
+            "completions": self._completion,
+            "logging": True,
+        }
+        return {capability: {} for capability, given in offered.items() if given}
+
+    def definitions(self, method: str) -> list[dict[str, Any]]:
+        if method not in self._definitions:
+            self._definitions[method] = [feature.definition() for feature in self._listed(method)]
+        return self._definitions[method]
+
+    def _listed(self, method: str) -> list[Tool] | list[Prompt] | list[Resource]:
+        if method == "tools/list":
+            return [self._tools[name] for name in sorted(self._tools)]
+        if method == "prompts/list":
+            return [self._prompts[name] for name in sorted(self._prompts)]
+        templates = method == "resources/templates/list"
+        return [resource for resource in self._resources.values() if resource.is_template == templates]
+
+    def call(self, request: Request, outbox: Outbox, context: Any) -> str:
+        if request.method == "completion/complete":
+            return self._complete(request)
+        feature = self._feature(request)
         if self._runtime is None:
             self._runtime = Runtime(read_settings())
-        return flow.answer(self._runtime, self.server_info, tool, request, context)
+        return flow.answer(self._runtime, self.server_info, feature, request, outbox, context)
+
+    def _feature(self, request: Request) -> Feature:
+        if request.method == "tools/call":
+            return _known(self._tools, request.name, "tool")
+        if request.method == "prompts/get":
+            return _known(self._prompts, request.name, "prompt")
+        resource = owner(self._resources, request.name)
+        if resource is None:
+            raise not_found(request.name)
+        return resource
+
+    def _complete(self, request: Request) -> str:
+        ref = completion.read_reference(request)
+        argument, filled = completion.read_argument(request)
+        if isinstance(ref, completion.PromptReference):
+            _known(self._prompts, ref.name, "prompt")
+        elif ref.uri not in self._resources:
+            raise not_found(ref.uri)
+
+        async def suggested() -> Any:
+            fn: Any = self._completion
+            value = fn(ref, argument, filled)
+            return await value if is_async(fn) else value
+
+        values = completion.as_completion(run(suggested(), is_async=is_async(self._completion)))
+        return render({"completion": values.wire()}, self.server_info)
+
+    def _add(self, features: dict[str, Any], name: str, feature: Any, kind: str) -> None:
+        if name in features:
+            raise InvalidSignature(f"two {kind} are named {name!r}; give one of them another name")
+        features[name] = feature
+        self._definitions.clear()
+        self._methods = None
+
+
+def _called(name: object, decorator: str) -> None:
+    if callable(name):
+        raise InvalidSignature(f"write @server.{decorator}() with parentheses")
+
+
+def _known(features: Mapping[str, N], name: str, kind: str) -> N:
+    feature = features.get(name)
+    if feature is None:
+        raise ProtocolError(Fault.INVALID_PARAMS, f"Unknown {kind}")
+    return feature

@@ -14,7 +14,7 @@ from .context import Context
 from .errors import InvalidSignature
 from .forms import check_form
 from .outcomes import AcceptedElicitation, CancelledElicitation, DeclinedElicitation
-from .questions import Elicit
+from .questions import Question
 
 _OUTCOMES = (AcceptedElicitation, DeclinedElicitation, CancelledElicitation)
 
@@ -102,9 +102,9 @@ class _Analysis:
             if self._marker(name, annotation) is None and not _is_context(annotation):
                 self._arguments[name] = Argument(annotation, parameter.default)
         parameters = {name: self._parameter(self._fn, name, hints.get(name, Any)) for name in signature.parameters}
-        body_is_async = _is_async(self._fn)
-        is_async = body_is_async or any(resolver.is_async for resolver in self._resolvers.values())
-        return Plan(self._fn, parameters, self._arguments, body_is_async, is_async)
+        body_is_async = is_async(self._fn)
+        any_is_async = body_is_async or any(resolver.is_async for resolver in self._resolvers.values())
+        return Plan(self._fn, parameters, self._arguments, body_is_async, any_is_async)
 
     def _parameter(self, owner: Callable[..., Any], name: str, annotation: Any) -> Parameter:
         marker = self._marker(name, annotation)
@@ -132,7 +132,7 @@ class _Analysis:
             known.allow |= marker.allow
             return known
         hints = _hints(marker.fn)
-        resolver = Resolver(marker.fn, self._key(marker.fn), marker.allow, _is_async(marker.fn))
+        resolver = Resolver(marker.fn, self._key(marker.fn), marker.allow, is_async(marker.fn))
         _check_return(marker, hints.get("return"))
         self._resolvers[identity] = resolver
         self._path.append(identity)
@@ -166,13 +166,17 @@ class _Analysis:
 
 def _check_return(marker: Resolve, annotation: Any) -> None:
     arms = get_args(annotation) if get_origin(annotation) in (Union, types.UnionType) else (annotation,)
-    questions = [arm for arm in arms if get_origin(arm) is Elicit or arm is Elicit]
+    questions = [arm for arm in arms if _is_question(get_origin(arm) or arm)]
     if len(questions) > 1:
         raise InvalidSignature(f"resolver {_name(marker.fn)} may ask one question; split it into a resolver for each")
     for question in questions:
-        for model in get_args(question):
+        for model in get_args(question):  # Elicit alone has an argument: its form's model
             if not isinstance(model, typing.TypeVar):
                 check_form(model, marker.allow)
+
+
+def _is_question(arm: Any) -> bool:
+    return isinstance(arm, type) and issubclass(arm, Question)
 
 
 def _hints(fn: Callable[..., Any]) -> dict[str, Any]:
@@ -202,7 +206,8 @@ def _is_context(annotation: Any) -> bool:
     return annotation is Context or (isinstance(annotation, type) and issubclass(annotation, Context))
 
 
-def _is_async(fn: Callable[..., Any]) -> bool:
+def is_async(fn: Any) -> bool:
+    """Whether calling `fn` gives a coroutine: a partial's and a callable object's function counts."""
     while isinstance(fn, functools.partial):
         fn = fn.func
     return inspect.iscoroutinefunction(fn) or inspect.iscoroutinefunction(getattr(fn, "__call__", None))  # noqa: B004 - not a test

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from . import strict_json
 from .arguments import Arguments
-from .output import Output, return_annotation
+from .content import Icon
+from .feature import described
+from .output import Output, failure, message, return_annotation
+from .param_headers import check, find
+from .protocol import Request
 from .signature import analyse
 
 
@@ -39,6 +43,8 @@ class ToolAnnotations:
 class Tool:
     """One tool. Raises InvalidSignature when its function can't be served."""
 
+    method = "tools/call"
+
     def __init__(
         self,
         fn: Callable[..., Any],
@@ -46,35 +52,47 @@ class Tool:
         name: str | None = None,
         title: str | None = None,
         description: str | None = None,
+        icons: Sequence[Icon] | None = None,
         annotations: ToolAnnotations | None = None,
+        meta: Mapping[str, Any] | None = None,
         rerun_after_crash: bool = False,
     ) -> None:
         self.name = name or fn.__name__
-        self.title = title
-        self.description = description if description is not None else inspect.cleandoc(fn.__doc__ or "")
         self.annotations = annotations
+        self.single_use = not (annotations and annotations.read_only_hint)
         self.rerun_after_crash = rerun_after_crash
         self.plan = analyse(fn)
         self.arguments = Arguments(self.name, self.plan.arguments)
         self.output = Output(self.name, return_annotation(fn))
+        self._words = described(fn, title, description, icons)
+        self._meta = meta
+        self._mirrored = find(self.name, self.arguments.schema)
 
     def __repr__(self) -> str:
         return f"Tool({self.name!r})"
 
-    @property
-    def single_use(self) -> bool:
-        """Whether a confirmed call must run once: all but those that only read."""
-        return not (self.annotations and self.annotations.read_only_hint)
-
     def definition(self) -> dict[str, Any]:
         """The tool as `tools/list` shows it."""
-        definition: dict[str, Any] = {"name": self.name}
-        if self.title:
-            definition["title"] = self.title
-        definition["description"] = self.description
-        definition["inputSchema"] = self.arguments.schema
+        definition: dict[str, Any] = {"name": self.name, **self._words, "inputSchema": self.arguments.schema}
         if self.output.schema is not None:
             definition["outputSchema"] = self.output.schema
         if self.annotations is not None and self.annotations.wire():
             definition["annotations"] = self.annotations.wire()
-        return definition
+        return definition if self._meta is None else {**definition, "_meta": dict(self._meta)}
+
+    def read(self, request: Request, canonical_arguments: str) -> dict[str, Any]:
+        if self._mirrored:
+            check(self._mirrored, request.http.headers, strict_json.parse(canonical_arguments.encode()))
+        return self.arguments.read(canonical_arguments)
+
+    def result(self, request: Request, value: Any) -> dict[str, Any]:  # noqa: ARG002 - Feature's signature
+        return self.output.result(value)
+
+    def notice(self, request: Request, text: str) -> dict[str, Any]:  # noqa: ARG002 - Feature's signature
+        return message(text)
+
+    def failure(self, text: str) -> dict[str, Any]:
+        return failure(text)
+
+    def crash(self, text: str) -> dict[str, Any]:
+        return failure(text)
