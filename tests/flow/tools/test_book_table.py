@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from local.seed import FULL_EVENING
-from tests.flow.tools.legs import CANCEL, DECLINE, Instance, Leg, accept
+from mrtr.testing import Reply, accept, cancel, decline
+from tests.flow.tools.legs import Instance
 
 ADA = accept(name="Ada Example", phone="555-0199")
 INSIDE = accept(area="inside")
@@ -29,12 +30,12 @@ def booked(bookings: Any, evening: str) -> dict[str, str]:
     return {i["table_id"]: i["name"] for i in bookings.scan()["Items"] if i["evening"] == evening}
 
 
-def full_evening(tool: Instance) -> Leg:
-    return tool.answer(tool.call(evening=FULL_EVENING, guests=2), ask_contact=ADA, ask_seating=INSIDE)
+def full_evening(tool: Instance) -> Reply:
+    return tool.answer(tool.ask(evening=FULL_EVENING, guests=2), {"ask_contact": ADA, "ask_seating": INSIDE})
 
 
 def test_two_independent_questions_travel_in_one_round(tool: Instance, bookings: Any) -> None:
-    first = tool.call(evening="2026-12-24", guests=2)
+    first = tool.ask(evening="2026-12-24", guests=2)
 
     assert set(first.questions) == {"ask_contact", "ask_seating"}
     contact = first.questions["ask_contact"]["params"]["requestedSchema"]
@@ -43,7 +44,7 @@ def test_two_independent_questions_travel_in_one_round(tool: Instance, bookings:
 
 
 def test_a_free_evening_is_booked_in_the_second_leg(tool: Instance, bookings: Any) -> None:
-    done = tool.answer(tool.call(evening="2026-12-24", guests=2), ask_contact=ADA, ask_seating=INSIDE)
+    done = tool.answer(tool.ask(evening="2026-12-24", guests=2), {"ask_contact": ADA, "ask_seating": INSIDE})
 
     assert done.text == "Booked table 1 (inside) for 2 on Thursday 24 December 2026, name Ada Example."
     item = bookings.get_item(Key={"evening": "2026-12-24", "table_id": "1"})["Item"]
@@ -57,15 +58,15 @@ def test_a_free_evening_is_booked_in_the_second_leg(tool: Instance, bookings: An
 
 
 def test_a_missing_answer_is_asked_again_and_the_given_one_is_kept(tool: Instance) -> None:
-    again = tool.answer(tool.call(evening="2026-12-24", guests=2), ask_contact=ADA)
+    again = tool.answer(tool.ask(evening="2026-12-24", guests=2), {"ask_contact": ADA})
 
     assert list(again.questions) == ["ask_seating"]
-    assert tool.answer(again, ask_seating=TERRACE).text.startswith("Booked table 3 (terrace)")
+    assert tool.answer(again, {"ask_seating": TERRACE}).text.startswith("Booked table 3 (terrace)")
 
 
 @pytest.mark.parametrize(("guests", "table"), [(2, "1"), (3, "2"), (6, "2")])
 def test_the_smallest_table_that_fits_is_taken(tool: Instance, bookings: Any, guests: int, table: str) -> None:
-    tool.answer(tool.call(evening="2026-12-24", guests=guests), ask_contact=ADA, ask_seating=INSIDE)
+    tool.answer(tool.ask(evening="2026-12-24", guests=guests), {"ask_contact": ADA, "ask_seating": INSIDE})
 
     assert booked(bookings, "2026-12-24") == {table: "Ada Example"}
 
@@ -77,15 +78,15 @@ def test_a_full_evening_asks_about_the_next_free_one_in_a_second_round(tool: Ins
     message = second.questions["offer_evening"]["params"]["message"]
     assert message == ("Thursday 31 December 2026 is full. The next free evening is Friday 1 January 2027. Book that?")
 
-    done = tool.answer(second, offer_evening=accept(take=True))
+    done = tool.answer(second, {"offer_evening": accept(take=True)})
 
     assert done.text == "Booked table 1 (inside) for 2 on Friday 1 January 2027, name Ada Example."
     assert booked(bookings, "2027-01-01") == {"1": "Ada Example"}
 
 
-@pytest.mark.parametrize("answer", [DECLINE, CANCEL, accept(take=False)], ids=["decline", "cancel", "unticked"])
+@pytest.mark.parametrize("answer", [decline(), cancel(), accept(take=False)], ids=["decline", "cancel", "unticked"])
 def test_an_offer_that_is_not_taken_books_nothing(tool: Instance, bookings: Any, answer: dict[str, Any]) -> None:
-    done = tool.answer(full_evening(tool), offer_evening=answer)
+    done = tool.answer(full_evening(tool), {"offer_evening": answer})
 
     assert done.text == ("Booked nothing: Thursday 31 December 2026 is full, and Friday 1 January 2027 was not wanted.")
     assert done.result["isError"] is False
@@ -110,11 +111,11 @@ def test_a_week_without_a_table_is_told_without_asking_further(tool: Instance, b
     assert "No table for 2 (inside) from Thursday 31 December 2026 on" in told.text
 
 
-@pytest.mark.parametrize("answer", [DECLINE, CANCEL], ids=["decline", "cancel"])
+@pytest.mark.parametrize("answer", [decline(), cancel()], ids=["decline", "cancel"])
 def test_without_a_phone_number_nothing_is_booked_and_it_is_no_error(
     tool: Instance, bookings: Any, answer: dict[str, Any]
 ) -> None:
-    done = tool.answer(tool.call(evening="2026-12-24", guests=2), ask_contact=answer, ask_seating=INSIDE)
+    done = tool.answer(tool.ask(evening="2026-12-24", guests=2), {"ask_contact": answer, "ask_seating": INSIDE})
 
     assert done.result["resultType"] == "complete"
     assert done.result["isError"] is False
@@ -123,9 +124,8 @@ def test_without_a_phone_number_nothing_is_booked_and_it_is_no_error(
 
 def test_a_phone_number_that_is_too_short_is_asked_again(tool: Instance, bookings: Any) -> None:
     again = tool.answer(
-        tool.call(evening="2026-12-24", guests=2),
-        ask_contact=accept(name="Ada Example", phone="555"),
-        ask_seating=INSIDE,
+        tool.ask(evening="2026-12-24", guests=2),
+        {"ask_contact": accept(name="Ada Example", phone="555"), "ask_seating": INSIDE},
     )
 
     assert list(again.questions) == ["ask_contact"]
@@ -133,10 +133,10 @@ def test_a_phone_number_that_is_too_short_is_asked_again(tool: Instance, booking
 
 
 def test_an_evening_that_fills_up_while_the_person_answers_leads_to_an_offer(tool: Instance, bookings: Any) -> None:
-    first = tool.call(evening="2026-12-24", guests=2)
+    first = tool.ask(evening="2026-12-24", guests=2)
     take(bookings, "2026-12-24", "1", "2")
 
-    second = tool.answer(first, ask_contact=ADA, ask_seating=INSIDE)
+    second = tool.answer(first, {"ask_contact": ADA, "ask_seating": INSIDE})
 
     assert "Thursday 24 December 2026 is full." in second.questions["offer_evening"]["params"]["message"]
 
@@ -145,7 +145,7 @@ def test_an_offered_evening_that_fills_up_meanwhile_is_replaced_by_another_offer
     second = full_evening(tool)
     take(bookings, "2027-01-01", "1", "2")
 
-    third = tool.answer(second, offer_evening=accept(take=True))
+    third = tool.answer(second, {"offer_evening": accept(take=True)})
 
     assert "Saturday 2 January 2027" in third.questions["offer_evening"]["params"]["message"]
     assert "Ada Example" not in booked(bookings, "2027-01-01").values()
@@ -154,11 +154,13 @@ def test_an_offered_evening_that_fills_up_meanwhile_is_replaced_by_another_offer
 def test_two_people_who_ask_for_the_last_table_do_not_both_get_it(bookings: Any) -> None:
     take(bookings, "2026-12-24", "2")
     one, other = Instance("book_table"), Instance("book_table")
-    asked_one = one.call(evening="2026-12-24", guests=2)
-    asked_other = other.call(evening="2026-12-24", guests=2)
+    asked_one = one.ask(evening="2026-12-24", guests=2)
+    asked_other = other.ask(evening="2026-12-24", guests=2)
 
-    first = one.answer(asked_one, ask_contact=ADA, ask_seating=INSIDE)
-    second = other.answer(asked_other, ask_contact=accept(name="Bo Example", phone="555-0142"), ask_seating=INSIDE)
+    first = one.answer(asked_one, {"ask_contact": ADA, "ask_seating": INSIDE})
+    second = other.answer(
+        asked_other, {"ask_contact": accept(name="Bo Example", phone="555-0142"), "ask_seating": INSIDE}
+    )
 
     assert first.text.startswith("Booked table 1")
     assert "is full" in second.questions["offer_evening"]["params"]["message"]
@@ -185,11 +187,11 @@ def stale(bookings: Any, evening: str, *taken_meanwhile: str) -> type:
 def test_the_last_table_taken_just_before_the_write_is_told(
     tool: Instance, bookings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = tool.call(evening="2026-12-24", guests=2)
+    first = tool.ask(evening="2026-12-24", guests=2)
     overtaken = stale(bookings, "2026-12-24", "1", "2")
     monkeypatch.setattr(tool.module, "bookings", lambda: overtaken)
 
-    done = tool.answer(first, ask_contact=ADA, ask_seating=INSIDE)
+    done = tool.answer(first, {"ask_contact": ADA, "ask_seating": INSIDE})
 
     assert done.text == (
         "Booked nothing: the last table on Thursday 24 December 2026 was taken while the questions were being answered."
@@ -200,25 +202,25 @@ def test_the_last_table_taken_just_before_the_write_is_told(
 def test_a_table_taken_just_before_the_write_gives_way_to_another_that_is_left(
     tool: Instance, bookings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = tool.call(evening="2026-12-24", guests=2)
+    first = tool.ask(evening="2026-12-24", guests=2)
     overtaken = stale(bookings, "2026-12-24", "1")
     monkeypatch.setattr(tool.module, "bookings", lambda: overtaken)
 
-    done = tool.answer(first, ask_contact=ADA, ask_seating=INSIDE)
+    done = tool.answer(first, {"ask_contact": ADA, "ask_seating": INSIDE})
 
     assert done.text.startswith("Booked table 2 (inside)")
     assert booked(bookings, "2026-12-24") == {"1": "Earlier guest", "2": "Ada Example"}
 
 
 def test_a_party_that_no_table_seats_is_refused_before_anyone_is_asked(tool: Instance) -> None:
-    assert tool.call(evening="2026-12-24", guests=7).result["isError"] is True
+    assert tool.ask(evening="2026-12-24", guests=7).result["isError"] is True
 
 
 def test_the_same_retry_sent_twice_books_one_table(tool: Instance, bookings: Any) -> None:
-    first = tool.call(evening="2026-12-24", guests=2)
-    done = tool.answer(first, ask_contact=ADA, ask_seating=INSIDE)
+    first = tool.ask(evening="2026-12-24", guests=2)
+    done = tool.answer(first, {"ask_contact": ADA, "ask_seating": INSIDE})
 
-    again = Instance("book_table").answer(first, ask_contact=ADA, ask_seating=INSIDE)
+    again = Instance("book_table").answer(first, {"ask_contact": ADA, "ask_seating": INSIDE})
 
     assert again.result == done.result
     assert booked(bookings, "2026-12-24") == {"1": "Ada Example"}
@@ -235,10 +237,10 @@ def test_the_same_retry_for_the_last_table_is_answered_the_same_though_the_eveni
     tool: Instance, bookings: Any
 ) -> None:
     take(bookings, "2026-12-24", "1")
-    first = tool.call(evening="2026-12-24", guests=2)
-    done = tool.answer(first, ask_contact=ADA, ask_seating=INSIDE)
+    first = tool.ask(evening="2026-12-24", guests=2)
+    done = tool.answer(first, {"ask_contact": ADA, "ask_seating": INSIDE})
     assert done.text.startswith("Booked table 2 (inside)")
 
-    again = Instance("book_table").answer(first, ask_contact=ADA, ask_seating=INSIDE)
+    again = Instance("book_table").answer(first, {"ask_contact": ADA, "ask_seating": INSIDE})
 
     assert again.result == done.result

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from mrtr import catalog
-
 from tests.flow.tools.legs import ROOT
 
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.flow.tools.legs import CANCEL, DECLINE, Instance, accept, first_event
+from mrtr.testing import accept, call_event, cancel, decline
+from tests.flow.tools.legs import Instance
 
 Note = dict[str, str] | None
 
@@ -22,7 +23,7 @@ def tool(notes: Any) -> Instance:  # noqa: ARG001  the table must exist before t
 
 
 def test_the_first_leg_asks_with_the_notes_text_and_deletes_nothing(tool: Instance, notes: Any) -> None:
-    first = tool.call(note_id="7")
+    first = tool.ask(note_id="7")
 
     assert first.status == 200
     assert list(first.questions) == ["ask_to_confirm"]
@@ -35,7 +36,7 @@ def test_the_first_leg_asks_with_the_notes_text_and_deletes_nothing(tool: Instan
 
 
 def test_a_ticked_box_deletes_the_note_and_no_other(tool: Instance, notes: Any) -> None:
-    done = tool.answer(tool.call(note_id="7"), ask_to_confirm=accept(confirm=True))
+    done = tool.answer(tool.ask(note_id="7"), {"ask_to_confirm": accept(confirm=True)})
 
     assert done.text == "Deleted note 7."
     assert done.result["structuredContent"] == {"result": "Deleted note 7."}
@@ -49,15 +50,15 @@ def test_a_ticked_box_deletes_the_note_and_no_other(tool: Instance, notes: Any) 
     ("answer", "text"),
     [
         (accept(confirm=False), "Kept note 15: the box was left unticked."),
-        (DECLINE, "Kept note 15: the person said no."),
-        (CANCEL, "Kept note 15: the question was closed without an answer."),
+        (decline(), "Kept note 15: the person said no."),
+        (cancel(), "Kept note 15: the question was closed without an answer."),
     ],
     ids=["unticked", "decline", "cancel"],
 )
 def test_anything_but_a_ticked_box_keeps_the_note_and_is_no_error(
     tool: Instance, notes: Any, answer: dict[str, Any], text: str
 ) -> None:
-    done = tool.answer(tool.call(note_id="15"), ask_to_confirm=answer)
+    done = tool.answer(tool.ask(note_id="15"), {"ask_to_confirm": answer})
 
     assert done.text == text
     assert done.result["isError"] is False
@@ -65,7 +66,7 @@ def test_anything_but_a_ticked_box_keeps_the_note_and_is_no_error(
 
 
 def test_an_unknown_note_is_refused_before_anyone_is_asked(tool: Instance) -> None:
-    refused = tool.call(note_id="99")
+    refused = tool.ask(note_id="99")
 
     assert refused.result["resultType"] == "complete"
     assert refused.result["isError"] is True
@@ -73,10 +74,10 @@ def test_an_unknown_note_is_refused_before_anyone_is_asked(tool: Instance) -> No
 
 
 def test_a_note_that_vanished_before_the_retry_is_told_and_no_other_is_deleted(tool: Instance, notes: Any) -> None:
-    first = tool.call(note_id="7")
+    first = tool.ask(note_id="7")
     notes.delete_item(Key={"note_id": "7"})
 
-    told = tool.answer(first, ask_to_confirm=accept(confirm=True))
+    told = tool.answer(first, {"ask_to_confirm": accept(confirm=True)})
 
     assert told.result["isError"] is True
     assert "There is no note 7." in told.text
@@ -86,7 +87,7 @@ def test_a_note_that_vanished_before_the_retry_is_told_and_no_other_is_deleted(t
 def test_a_note_that_vanishes_between_the_resolver_and_the_body_is_told(
     tool: Instance, notes: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = tool.call(note_id="7")
+    first = tool.ask(note_id="7")
 
     class Vanishing:
         """The notes table, but the note goes as soon as it has been read."""
@@ -101,48 +102,49 @@ def test_a_note_that_vanishes_between_the_resolver_and_the_body_is_told(
             return found
 
     monkeypatch.setattr(tool.module, "notes", lambda: Vanishing)
-    told = tool.answer(first, ask_to_confirm=accept(confirm=True))
+    told = tool.answer(first, {"ask_to_confirm": accept(confirm=True)})
 
     assert told.text == "Note 7 was already gone: somebody else deleted it in the meantime."
     assert told.result["isError"] is False
 
 
 def test_a_note_that_changed_while_the_person_read_it_is_asked_about_again(tool: Instance, notes: Any) -> None:
-    first = tool.call(note_id="7")
+    first = tool.ask(note_id="7")
     notes.put_item(Item={"note_id": "7", "text": "The only copy of the recipe."})
 
-    again = tool.answer(first, ask_to_confirm=accept(confirm=True))
+    again = tool.answer(first, {"ask_to_confirm": accept(confirm=True)})
 
     assert "The only copy of the recipe." in again.questions["ask_to_confirm"]["params"]["message"]
     assert note(notes, "7") is not None
-    assert tool.answer(again, ask_to_confirm=accept(confirm=True)).text == "Deleted note 7."
+    assert tool.answer(again, {"ask_to_confirm": accept(confirm=True)}).text == "Deleted note 7."
 
 
 def test_the_same_confirmed_retry_sent_twice_deletes_once_and_answers_the_same(tool: Instance, notes: Any) -> None:
-    first = tool.call(note_id="7")
-    done = tool.answer(first, ask_to_confirm=accept(confirm=True))
+    first = tool.ask(note_id="7")
+    done = tool.answer(first, {"ask_to_confirm": accept(confirm=True)})
     notes.put_item(Item={"note_id": "7", "text": "A new note under the old id."})
 
-    again = tool.answer(first, ask_to_confirm=accept(confirm=True))
+    again = tool.answer(first, {"ask_to_confirm": accept(confirm=True)})
 
     assert again.result == done.result
     assert note(notes, "7") == {"note_id": "7", "text": "A new note under the old id."}
 
 
 def test_the_same_confirmed_retry_is_answered_the_same_though_the_note_is_gone(tool: Instance) -> None:
-    first = tool.call(note_id="7")
-    done = tool.answer(first, ask_to_confirm=accept(confirm=True))
+    first = tool.ask(note_id="7")
+    done = tool.answer(first, {"ask_to_confirm": accept(confirm=True)})
 
-    again = Instance("delete_note").answer(first, ask_to_confirm=accept(confirm=True))
+    again = Instance("delete_note").answer(first, {"ask_to_confirm": accept(confirm=True)})
 
     assert again.result == done.result
 
 
 def test_a_state_for_one_note_does_not_delete_another(tool: Instance, notes: Any) -> None:
-    first = tool.call(note_id="7")
-    first.event = first_event("delete_note", note_id="12")
+    first = tool.ask(note_id="7")
 
-    refused = tool.answer(first, ask_to_confirm=accept(confirm=True))
+    refused = tool.call(
+        "delete_note", {"note_id": "12"}, state=first.state, answers={"ask_to_confirm": accept(confirm=True)}
+    )
 
     assert refused.status == 400
     assert refused.error["code"] == -32602
@@ -151,10 +153,7 @@ def test_a_state_for_one_note_does_not_delete_another(tool: Instance, notes: Any
 
 
 def test_a_client_that_shows_no_forms_is_told_which_capability_is_missing(tool: Instance) -> None:
-    event = first_event("delete_note", note_id="7")
-    event["body"] = event["body"].replace('{"elicitation": {"form": {}}}', "{}")
-
-    refused = tool.invoke(event)
+    refused = tool.send(call_event("delete_note", {"note_id": "7"}, capabilities={}))
 
     assert refused.status == 400
     assert refused.error["code"] == -32021
@@ -162,7 +161,7 @@ def test_a_client_that_shows_no_forms_is_told_which_capability_is_missing(tool: 
 
 
 def test_the_first_state_is_at_most_180_characters(tool: Instance) -> None:
-    assert len(tool.call(note_id="7").result["requestState"]) <= 180
+    assert len(tool.ask(note_id="7").state) <= 180
 
 
 def test_the_model_sees_the_notes_id_alone_and_what_the_tool_does(tool: Instance) -> None:
@@ -177,7 +176,7 @@ def test_the_model_sees_the_notes_id_alone_and_what_the_tool_does(tool: Instance
 
 
 def test_an_answer_that_the_model_puts_among_the_arguments_is_ignored(tool: Instance, notes: Any) -> None:
-    first = tool.call(note_id="7", answer={"action": "accept", "data": {"confirm": True}})
+    first = tool.ask(note_id="7", answer={"action": "accept", "data": {"confirm": True}})
 
     assert list(first.questions) == ["ask_to_confirm"]
     assert note(notes, "7") is not None

@@ -108,7 +108,7 @@ def outcome(response: dict[str, Any]) -> str | int | None:
 @pytest.mark.usefixtures("aws")
 @pytest.mark.parametrize("name", EXPECTED)
 def test_a_sample_event_is_answered_as_its_name_says(name: str) -> None:
-    response = Instance(name.partition("/")[0]).invoke(sample(name)).response
+    response = Instance(name.partition("/")[0]).send(sample(name)).response
 
     assert (response["statusCode"], outcome(response)) == EXPECTED[name]
 
@@ -117,12 +117,12 @@ def test_a_sample_event_is_answered_as_its_name_says(name: str) -> None:
 @pytest.mark.parametrize(("name", "answers", "text"), FLOWS, ids=lambda value: str(value)[:60])
 def test_the_sample_answers_lead_a_flow_to_its_end(name: str, answers: list[str], text: str | None) -> None:
     tool = Instance(name.partition("/")[0])
-    leg = tool.invoke(sample(name))
+    leg = tool.send(sample(name))
 
     for answer in answers:
         given = sample(answer)
         assert set(given) == set(leg.questions), answer
-        leg = tool.answer(leg, **given)
+        leg = tool.answer(leg, given)
 
     assert leg.result["resultType"] == "complete"
     assert leg.result["isError"] is False

@@ -19,8 +19,9 @@ import pytest
 from mcp import Client
 from mcp_types import CallToolResult, ElicitResult, InputRequiredResult
 
-from local.retry_event import JsonObject, body_of, retry_event
-from tests.flow.tools.legs import CANCEL, DECLINE, LambdaContext, accept, first_event
+from local.retry_event import JsonObject
+from mrtr.testing import Client as OurClient
+from mrtr.testing import accept, cancel, decline
 
 OFFICIAL = """
 from mcp.server import MCPServer
@@ -150,7 +151,7 @@ def modules(aws: Any) -> Iterator[tuple[ModuleType, ModuleType]]:  # noqa: ARG00
 
 
 def run_official(module: ModuleType, name: str, arguments: JsonObject, rounds: Sequence[Answers]) -> Run:
-    async def never_asked(*_: object) -> ElicitResult:
+    async def never_asked(context: object, params: object) -> ElicitResult:  # noqa: ARG001  the SDK names them
         raise AssertionError("the rounds are driven by hand")
 
     async def drive() -> Run:
@@ -176,27 +177,15 @@ def run_official(module: ModuleType, name: str, arguments: JsonObject, rounds: S
 
 
 def run_ours(module: ModuleType, name: str, arguments: JsonObject, rounds: Sequence[Answers]) -> Run:
-    event = first_event("delete_note", **arguments)
-    event["headers"]["mcp-name"] = name
-    body = body_of(event)
-    body["params"].update(name=name, arguments=arguments)
-    event["body"] = json.dumps(body)
+    client = OurClient(module.server.lambda_handler)
     asked: list[dict[str, JsonObject]] = []
-    result = _answer(module, event)
+    reply = client.call(name, arguments)
     for answers in rounds:
-        assert result["resultType"] == "input_required", result
-        asked.append({k: _form(v["params"]) for k, v in result["inputRequests"].items()})
-        event = retry_event(event, {k: answers[k] for k in result["inputRequests"]}, result["requestState"])
-        result = _answer(module, event)
+        asked.append({key: _form(question["params"]) for key, question in reply.questions.items()})
+        reply = client.answer(reply, {key: answers[key] for key in reply.questions})
+    result = reply.result
     assert result["resultType"] == "complete", result
-    return Run(asked, _texts(result["content"]), result.get("structuredContent"), result.get("isError", False))
-
-
-def _answer(module: ModuleType, event: JsonObject) -> JsonObject:
-    message = json.loads(module.server.lambda_handler(event, LambdaContext("ported"))["body"])
-    assert "result" in message, message
-    result: JsonObject = message["result"]
-    return result
+    return Run(asked, _texts(result["content"]), result.get("structuredContent"), reply.is_error)
 
 
 def _form(params: JsonObject) -> JsonObject:
@@ -229,13 +218,13 @@ FIRST_ROUND = {"ask_reader": accept(name="Ada", weeks=3), "ask_pickup": accept(d
     [
         ("throw_away", {"book_id": "1"}, [SURE]),
         ("throw_away", {"book_id": "1"}, [{"ask_sure": accept(sure=False)}]),
-        ("throw_away", {"book_id": "1"}, [{"ask_sure": DECLINE}]),
-        ("throw_away", {"book_id": "1"}, [{"ask_sure": CANCEL}]),
+        ("throw_away", {"book_id": "1"}, [{"ask_sure": decline()}]),
+        ("throw_away", {"book_id": "1"}, [{"ask_sure": cancel()}]),
         ("lend", {"book_id": "1"}, [FIRST_ROUND]),
         ("lend", {"book_id": "1", "until": "2026-12-24"}, [FIRST_ROUND]),
         ("lend", {"book_id": "1"}, [{**FIRST_ROUND, "ask_reader": accept(name="Ada")}]),
         ("lend", {"book_id": "2"}, [FIRST_ROUND, {"ask_wait": accept(wait=True)}]),
-        ("lend", {"book_id": "2"}, [FIRST_ROUND, {"ask_wait": DECLINE}]),
+        ("lend", {"book_id": "2"}, [FIRST_ROUND, {"ask_wait": decline()}]),
         ("count", {}, []),
         ("count", {"shelf": "b", "at_least": 5}, []),
     ],
@@ -263,7 +252,7 @@ def test_what_one_refuses_the_other_refuses(
 def test_a_declined_plain_model_ends_the_call_without_an_error_here(modules: tuple[ModuleType, ModuleType]) -> None:
     """The one wanted difference: the official SDK reports this as an error, which makes models try again."""
     official, ours = modules
-    rounds = [{**FIRST_ROUND, "ask_reader": DECLINE}]
+    rounds = [{**FIRST_ROUND, "ask_reader": decline()}]
 
     assert run_official(official, "lend", {"book_id": "1"}, rounds).is_error is True
     assert run_ours(ours, "lend", {"book_id": "1"}, rounds).is_error is False
