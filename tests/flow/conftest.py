@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,8 +15,11 @@ from moto import mock_aws
 
 import mrtr.testing
 from local.seed import seed
-from mrtr import aws
+from mrtr import Server, aws
 from mrtr.log import log
+from mrtr.runtime import Runtime
+from mrtr.settings import read_settings
+from mrtr.testing import Client, Clock, MemoryClaimTable, MemoryRing, MemoryRuntime
 from tests.flow.cloud import CREDENTIALS, Cloud
 from tests.flow.instance import Instance
 from tests.flow.secrecy import Secrets
@@ -98,6 +101,40 @@ def account(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, str]]:
             monkeypatch.setenv(name, value)
         yield environment
     aws.client.cache_clear()
+
+
+@dataclass
+class Deployment:
+    """One key ring, one claim table and one clock; `runtime` makes the runtime of another instance."""
+
+    clock: Clock
+    runtime: Callable[[], Runtime]
+
+    def client(self, server: Server, **options: Any) -> Client:
+        """`server` as a new instance of this deployment; options as of `Client`."""
+        server._runtime = self.runtime()
+        return Client(server.lambda_handler, **options)
+
+
+@pytest.fixture
+def memory() -> Deployment:
+    """A deployment without AWS."""
+    clock, source, table = Clock(), MemoryRing(), MemoryClaimTable()
+    return Deployment(clock, lambda: MemoryRuntime(clock=clock, source=source, table=table))
+
+
+@pytest.fixture
+def dynamodb(account: dict[str, str]) -> Deployment:
+    """A deployment on DynamoDB and Secrets Manager."""
+    clock = Clock()
+    return Deployment(clock, lambda: Runtime(read_settings(account), clock=clock, sleep=clock.sleep))
+
+
+@pytest.fixture(params=["memory", "dynamodb"])
+def deployment(request: pytest.FixtureRequest) -> Deployment:
+    """Either of the two: what holds for the one holds for the other."""
+    deployment: Deployment = request.getfixturevalue(request.param)
+    return deployment
 
 
 @pytest.fixture(scope="session")
