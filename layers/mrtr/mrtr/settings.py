@@ -5,9 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from .errors import ConfigurationError
 from .protocol import Limits
+
+if TYPE_CHECKING:
+    from .rotation import Timing
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +19,7 @@ class Settings:
     """keyring: where the ring comes from (`secretsmanager:<arn>`, `kms:<arn>`, or several: see `sources`). claim_table: the table's name.
     audience: the one name that every function of the deployment seals for. round_ttl_s: how long a question may wait for its answer;
     flow_ttl_s: how long a flow may take in all. ring_cache_s: how old the cached ring may get; ring_limit_s: how old while its source is
-    down. kms_epoch_s: how long one derived key seals. clock_skew_s: how far an instance's clock may be off, as a rotation has to assume.
+    down. kms_epoch_s: how long one derived key seals.
     """
 
     keyring: str
@@ -26,7 +30,6 @@ class Settings:
     ring_cache_s: int = 300
     ring_limit_s: int = 3600
     kms_epoch_s: int = 604_800
-    clock_skew_s: int = 60
 
 
 def read_settings(environ: Mapping[str, str] | None = None) -> Settings:
@@ -43,6 +46,19 @@ def read_settings(environ: Mapping[str, str] | None = None) -> Settings:
         ring_cache_s=_positive(env, "MRTR_RING_CACHE_S", 300),
         ring_limit_s=_positive(env, "MRTR_RING_LIMIT_S", 3600),
         kms_epoch_s=_positive(env, "MRTR_KMS_EPOCH_S", 604_800),
+    )
+
+
+def read_timing(environ: Mapping[str, str] | None = None) -> Timing:
+    """The times that a rotation goes by: those that the functions of the deployment have."""
+    from .rotation import Timing
+
+    env = os.environ if environ is None else environ
+    ring_cache_s = _positive(env, "MRTR_RING_CACHE_S", 300)
+    return Timing(
+        ring_cache_s=ring_cache_s,
+        ring_limit_s=max(_positive(env, "MRTR_RING_LIMIT_S", 3600), ring_cache_s),
+        flow_ttl_s=_positive(env, "MRTR_FLOW_TTL_S", 3600),
         clock_skew_s=_whole(env, "MRTR_CLOCK_SKEW_S", 60),
     )
 
