@@ -13,7 +13,8 @@ from mrtr.keyring import RingKey, derive_key
 from mrtr.principal import Principal
 from mrtr.state import Answer, Asked, FlowState, StateTooLarge
 
-KEY = RingKey("k1", derive_key("k1", b"s" * 64))
+KID = "AbCdk1"  # a source's namespace and the kid that the template gives its first key
+KEY = RingKey(KID, derive_key(KID, b"s" * 64))
 AUDIENCE = "stack"
 NOW = 1_800_000_000.0
 ALICE = Principal("https://issuer.example.com", "alice", "app")
