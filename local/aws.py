@@ -18,6 +18,7 @@ from typing import TextIO
 
 from local.environment import AWS_PYTHON, ROOT, WORK, aws_environment
 
+LOOPBACK = "127.0.0.1"
 READY_S = 60
 ENDING_S = 10
 
@@ -28,7 +29,7 @@ class AwsError(Exception):
 
 @dataclass(frozen=True)
 class Aws:
-    """A running one. `folder` holds invocations.jsonl and logs/; both URLs are on loopback."""
+    """A running one. `folder` holds invocations.jsonl and logs/."""
 
     endpoint_url: str
     api_url: str
@@ -36,12 +37,12 @@ class Aws:
     pid: int
 
 
-def listening(port: int) -> socket.socket:
-    """A listening socket on loopback; port 0 takes any free one. OSError if the port is taken."""
+def listening(port: int, host: str = LOOPBACK) -> socket.socket:
+    """A listening socket; port 0 takes any free one. OSError if the port is taken."""
     one = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        one.bind(("127.0.0.1", port))
+        one.bind((host, port))
         one.listen(256)
     except OSError:
         one.close()
@@ -50,18 +51,19 @@ def listening(port: int) -> socket.socket:
 
 
 def url_of(one: socket.socket) -> str:
-    return f"http://127.0.0.1:{one.getsockname()[1]}"
+    host, port = one.getsockname()
+    return f"http://{host}:{port}"
 
 
-def emulator_environment(port: int, folder: Path) -> dict[str, str]:
+def emulator_environment(url: str, folder: Path) -> dict[str, str]:
     """Loopback only, state in memory, policies enforced, no Docker."""
     temporary = folder / "tmp"
     temporary.mkdir()
-    environment = aws_environment(f"http://127.0.0.1:{port}") | {
+    environment = aws_environment(url) | {
         # Every call of a function is checked against its role: what the template does not grant fails here too.
         "AUTH": "true",
-        "GATEWAY_PORT": str(port),
-        "MINISTACK_HOST": "127.0.0.1",
+        "GATEWAY_PORT": url.rpartition(":")[2],
+        "MINISTACK_HOST": LOOPBACK,
         "MINISTACK_REGION": "us-east-1",
         "LAMBDA_ACCOUNT_CONCURRENCY": "1000",
         "LOG_LEVEL": "WARNING",
@@ -147,9 +149,12 @@ def run_folder() -> Iterator[Path]:
 
 
 @contextmanager
-def running(port: int = 0) -> Iterator[Aws]:
-    """The emulated AWS, with the API's own host at `port`; ended, and its folder removed, on the way out."""
-    with run_folder() as folder, listening(0) as aws_socket, listening(port) as api_socket:
+def running(port: int = 0, aws_host: str = LOOPBACK) -> Iterator[Aws]:
+    """The emulated AWS, with the API's own host at `port`; ended, and its folder removed, on the way out.
+
+    `aws_host` is an address of this machine at which its AWS listens, where containers must reach that.
+    """
+    with run_folder() as folder, listening(0, aws_host) as aws_socket, listening(port) as api_socket:
         output = folder / "emulator.log"
         with output.open("wb") as file:
             process = subprocess.Popen(
@@ -157,7 +162,7 @@ def running(port: int = 0) -> Iterator[Aws]:
                  str(folder)],
                 stdin=subprocess.PIPE, stdout=file, stderr=subprocess.STDOUT,
                 pass_fds=(aws_socket.fileno(), api_socket.fileno()),
-                env=emulator_environment(aws_socket.getsockname()[1], folder),
+                env=emulator_environment(url_of(aws_socket), folder),
                 # a process group of its own: Ctrl-C in a terminal reaches only who started this, and who ends it
                 start_new_session=True,
             )  # fmt: skip

@@ -105,6 +105,17 @@ class Stack:
         """Put notes and bookings back as they were at the start. Claims and what tools added stay."""
         seed.seed(self.tables, self.aws_endpoint_url)
 
+    def reset(self) -> None:
+        """Empty the tools' tables, then seed them. Claims stay."""
+        dynamodb = self.client("dynamodb")
+        for variable, table in self.tables.items():
+            if variable == "MRTR_CLAIM_TABLE":
+                continue
+            keys = [key["AttributeName"] for key in dynamodb.describe_table(TableName=table)["Table"]["KeySchema"]]
+            for item in dynamodb.scan(TableName=table)["Items"]:
+                dynamodb.delete_item(TableName=table, Key={name: item[name] for name in keys})
+        self.seed()
+
 
 def is_running(pid: int) -> bool:
     """Whether the process is there and not merely waiting to be reaped."""
@@ -121,13 +132,14 @@ def is_running(pid: int) -> bool:
 
 
 @contextmanager
-def running(port: int = 0) -> Iterator[Stack]:
+def running(port: int = 0, aws_host: str = aws.LOOPBACK) -> Iterator[Stack]:
     """Build what has changed, deploy, seed. `port` is where the endpoint listens on loopback; 0 takes any free one.
+    `aws_host` is for containers that must reach the stack's AWS (see local/docker.py).
 
     OSError if the port is taken; BuildError, DeployError or AwsError if a step failed.
     """
     template = build.build()
-    with aws.running(port) as emulated:
+    with aws.running(port, aws_host) as emulated:
         made = deploy.deploy(emulated, template, STACK)
         one = Stack(
             endpoint=f"{emulated.api_url}/mcp",
