@@ -1,0 +1,106 @@
+"""The template as written, and as CloudFormation gets it once SAM has transformed it."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import boto3
+import yaml
+from samtranslator.parser.parser import Parser
+from samtranslator.translator.translator import Translator
+
+from local.environment import REGION, ROOT
+
+Json = dict[str, Any]
+
+
+class Loader(yaml.SafeLoader):
+    """YAML with CloudFormation's short forms, such as !Ref."""
+
+
+def intrinsic(loader: yaml.SafeLoader, suffix: str, node: yaml.Node) -> Json:
+    value: Any
+    if isinstance(node, yaml.ScalarNode):
+        value = loader.construct_scalar(node)
+        if suffix == "GetAtt":
+            value = value.split(".", 1)
+    elif isinstance(node, yaml.SequenceNode):
+        value = loader.construct_sequence(node, deep=True)
+    else:
+        assert isinstance(node, yaml.MappingNode)
+        value = loader.construct_mapping(node, deep=True)
+    return {suffix if suffix in ("Ref", "Condition") else f"Fn::{suffix}": value}
+
+
+Loader.add_multi_constructor("!", intrinsic)
+
+
+@cache
+def _written() -> str:
+    return json.dumps(yaml.load((ROOT / "template.yaml").read_text(encoding="utf-8"), Loader))  # noqa: S506  a SafeLoader
+
+
+def written() -> Json:
+    """A copy of one's own of template.yaml."""
+    template: Json = json.loads(_written())
+    return template
+
+
+@cache
+def _processed() -> str:
+    template = written()
+    # `sam build` and `sam deploy` put code into a bucket; what is there does not matter here.
+    for resource in template["Resources"].values():
+        for where in ("CodeUri", "ContentUri"):
+            if where in resource.get("Properties", {}):
+                resource["Properties"][where] = "s3://bucket/key"
+    parameters = {name: str(one["Default"]) for name, one in template["Parameters"].items()}
+    translator = Translator({}, Parser(), boto_session=boto3.Session(region_name=REGION))
+    return json.dumps(translator.translate(template, parameters))
+
+
+def processed() -> Json:
+    """A copy of one's own of what CloudFormation gets."""
+    template: Json = json.loads(_processed())
+    return template
+
+
+def resources(template: Mapping[str, Any], kind: str) -> dict[str, Json]:
+    """Properties by logical id."""
+    return {
+        logical_id: copy.deepcopy(resource["Properties"])
+        for logical_id, resource in template["Resources"].items()
+        if resource["Type"] == kind
+    }
+
+
+@dataclass(frozen=True)
+class Grant:
+    """One action on one resource."""
+
+    action: str
+    resource: str
+
+
+def one_or_more(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def grants(document: Mapping[str, Any]) -> Iterator[Grant]:
+    """What a policy document allows. Every statement must be a plain one."""
+    for statement in document["Statement"]:
+        assert set(statement) == {"Effect", "Action", "Resource"}, "a statement with more than the rule it is"
+        assert statement["Effect"] == "Allow"
+        for action in one_or_more(statement["Action"]):
+            for resource in one_or_more(statement["Resource"]):
+                yield Grant(action, json.dumps(resource, sort_keys=True))
+
+
+def attribute(logical_id: str, name: str) -> str:
+    """How a grant writes an attribute of a resource."""
+    return json.dumps({"Fn::GetAtt": [logical_id, name]})
