@@ -42,10 +42,10 @@ OWN_TABLES = {
 
 def dynamodb_actions(source: Path) -> set[str]:
     """The actions that the calls in a module need."""
-    calls = (
-        node.func for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))) if isinstance(node, ast.Call)
-    )
-    names = {call.attr for call in calls if isinstance(call, ast.Attribute)}
+    nodes = list(ast.walk(ast.parse(source.read_text(encoding="utf-8"))))
+    names = {node.func.attr for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)}
+    # a method that is looked up by its name
+    names |= {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
     return {f"dynamodb:{action}" for method, action in DYNAMODB.items() if method in names}
 
 

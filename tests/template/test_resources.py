@@ -178,13 +178,14 @@ def test_access_logs_name_neither_headers_nor_bodies() -> None:
 
 
 def test_functions_and_layer_run_on_one_runtime_and_processor() -> None:
-    (layer,) = resources(TEMPLATE, "AWS::Lambda::LayerVersion").values()
-    default = written()["Parameters"]["PythonRuntime"]["Default"]
-    assert layer["CompatibleRuntimes"] == [default]
-    assert {function["Runtime"] for function in FUNCTIONS.values()} == {default}
-    assert {json.dumps(function["Architectures"]) for function in FUNCTIONS.values()} == {
-        json.dumps(layer["CompatibleArchitectures"])
-    }
+    template = written()
+    functions = template["Globals"]["Function"]
+    layer = template["Resources"]["MrtrLayer"]
+    runtime, processor = {"Ref": "PythonRuntime"}, {"Ref": "Architecture"}
+    assert (functions["Runtime"], functions["Architectures"]) == (runtime, [processor])
+    assert (layer["Metadata"]["BuildMethod"], layer["Metadata"]["BuildArchitecture"]) == (runtime, processor)
+    assert layer["Properties"]["CompatibleRuntimes"] == [runtime]
+    assert layer["Properties"]["CompatibleArchitectures"] == [processor]
 
 
 def test_the_runtimes_offered_are_those_that_the_layers_lock_was_made_for() -> None:
