@@ -14,7 +14,7 @@ help:
 	@echo "make check       format, lint, types, template, catalog"
 	@echo "make format      put the format right"
 	@echo "make catalog     write what the front door lists anew, after a tool has changed"
-	@echo "make sam-local   sam local invoke and start-api in Docker (exit status 3 where there is no Docker engine)"
+	@echo "make sam-local   sam local invoke and start-api in Docker (error 3 where there is no Docker engine)"
 	@echo "make lock        resolve the lock files anew"
 	@echo "make clean       remove all that was made"
 
