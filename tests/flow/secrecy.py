@@ -41,9 +41,10 @@ class Secrets:
         self.add(result.get("requestState", ""))
 
     def check(self) -> None:
-        for line in self.lines:
-            for value in self._values:
-                assert value not in line, f"logged: {line}"
+        log = "\n".join(self.lines)
+        for value in self._values:
+            at = log.find(value)
+            assert at < 0, f"logged: {log[max(0, at - 200) : at + 200]}"
 
 
 def texts(value: Any) -> Iterator[str]:
