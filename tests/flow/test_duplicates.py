@@ -17,8 +17,8 @@ BARREL = {"what": "oak barrel"}
 FINISH = {"ask_finish": accept(finish="waxed twice", coats=2)}
 
 
-class Killed(BaseException):
-    """The process ends here: nothing after it happens, no handler runs."""
+class Killed(KeyboardInterrupt):
+    """The process ends here: the one exception that the runtime lets through, so nothing after it happens."""
 
 
 class Finish(BaseModel):

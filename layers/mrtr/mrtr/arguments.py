@@ -8,12 +8,16 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Union, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerationError
+from pydantic.fields import FieldInfo
 
 from . import canonical, strict_json
-from .errors import ProtocolError
+from .errors import InvalidSignature, ProtocolError
 from .forms import describe
 from .schema import inline_refs
 from .signature import Argument
+
+_CANT_DESCRIBE = (PydanticSchemaGenerationError, PydanticInvalidForJsonSchema)
 
 
 class InvalidArguments(Exception):
@@ -21,22 +25,19 @@ class InvalidArguments(Exception):
 
 
 class Arguments:
-    """The arguments of one tool. `schema` is its inputSchema (server/tools, 'Tool')."""
+    """The arguments of one tool. `schema` is its inputSchema (server/tools, 'Tool'). Raises InvalidSignature naming the argument."""
 
     def __init__(self, tool_name: str, arguments: Mapping[str, Argument]) -> None:
         # Fields have names of their own and the argument's name as alias: an argument may be called `json`, `copy` or `_x`.
         self._fields = {f"a{number}": name for number, name in enumerate(arguments)}
-        fields: dict[str, Any] = {field: _field(name, arguments[name]) for field, name in self._fields.items()}
-        self._model: type[BaseModel] = create_model(
-            f"{tool_name}Arguments", __config__=ConfigDict(arbitrary_types_allowed=False, extra="ignore"), **fields
-        )
-        self._title = f"{tool_name}Arguments"
-
-    @property
-    def schema(self) -> dict[str, Any]:
-        rendered = inline_refs(self._model.model_json_schema(by_alias=True))
+        title = f"{tool_name}Arguments"
+        try:
+            self._model = _model(title, {field: _field(name, arguments[name]) for field, name in self._fields.items()})
+            rendered = inline_refs(self._model.model_json_schema(by_alias=True))
+        except _CANT_DESCRIBE as error:
+            raise InvalidSignature(_culprit(tool_name, arguments)) from error
         rendered.setdefault("properties", {})
-        return {"type": "object", **rendered, "title": self._title}
+        self.schema: dict[str, Any] = {"type": "object", **rendered, "title": title}
 
     def read(self, canonical_json: str) -> dict[str, Any]:
         """The arguments by name, validated strictly as JSON and with defaults filled in. Raises InvalidArguments."""
@@ -92,21 +93,46 @@ def _parsed(text: str) -> Any:
         return None
 
 
+def _model(title: str, fields: dict[str, Any]) -> type[BaseModel]:
+    model: type[BaseModel] = create_model(title, __config__=ConfigDict(extra="ignore"), **fields)
+    return model
+
+
+def _culprit(tool_name: str, arguments: Mapping[str, Argument]) -> str:
+    """Which argument can't be described, and what to do about it."""
+    for name, argument in arguments.items():
+        try:
+            _model("probe", {"a0": _field(name, argument)}).model_json_schema()
+        except _CANT_DESCRIBE:
+            break
+    else:
+        name = ", ".join(arguments)
+    return (
+        f"{tool_name}: argument {name!r} has a type that JSON Schema can't describe; use JSON's types or a pydantic model,"
+        " or fill it with Resolve(…)"
+    )
+
+
 def _field(name: str, argument: Argument) -> tuple[Any, Any]:
-    default = argument.default
-    if default is inspect.Parameter.empty:
-        default = None if _admits_none(argument.annotation) else ...
-    title = name.replace("_", " ").strip().title()
+    """The argument as a field whose alias is the argument's name. An author's own Field keeps its title and default."""
+    annotation, default = argument.annotation, argument.default
     given = _given_field(argument)
-    if given is not None:  # the author's own Field: its title wins, and the alias stays ours
-        extra: dict[str, Any] = {} if given.title else {"title": title}
-        return (Annotated[argument.annotation, Field(alias=name, **extra)], given if default is given else default)
-    return (argument.annotation, Field(default=default, alias=name, title=title))
+    if given is default:
+        annotation, default = Annotated[annotation, given], inspect.Parameter.empty
+    settings: dict[str, Any] = {"alias": name}
+    if given is None or not given.title:
+        settings["title"] = name.replace("_", " ").strip().title()
+    if default is not inspect.Parameter.empty:
+        settings["default"] = default
+    elif given is not None and not given.is_required():
+        settings["default"], settings["default_factory"] = given.default, given.default_factory
+        del settings["default" if given.default_factory is not None else "default_factory"]
+    elif _admits_none(annotation):
+        settings["default"] = None
+    return annotation, Field(**settings)
 
 
-def _given_field(argument: Argument) -> Any:
-    from pydantic.fields import FieldInfo
-
+def _given_field(argument: Argument) -> FieldInfo | None:
     if isinstance(argument.default, FieldInfo):
         return argument.default
     if get_origin(argument.annotation) is Annotated:

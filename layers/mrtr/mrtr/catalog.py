@@ -65,6 +65,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--version", default="1.0.0", help="the server's version (default: 1.0.0)")
     options = parser.parse_args(arguments)
     path: Path = options.functions / FRONT_DOOR / "catalog.json"
+    if not path.parent.is_dir():
+        parser.error(f"{path.parent} is no folder: the front door's function belongs there")
     text = json.dumps(collect(options.functions, options.name, options.version), indent=2, ensure_ascii=False) + "\n"
     if options.check:
         if path.exists() and path.read_text(encoding="utf-8") == text:
@@ -95,13 +97,17 @@ def _server(app: Path) -> Server | None:
     if spec is None or spec.loader is None:
         raise SystemExit(f"{app} can't be imported")
     module = importlib.util.module_from_spec(spec)
+    known = set(sys.modules)
     sys.modules[name] = module
     sys.path.insert(0, str(app.parent))
     try:
         spec.loader.exec_module(module)
     finally:
         sys.path.remove(str(app.parent))
-    servers = [value for value in vars(module).values() if isinstance(value, Server)]
+        for helper in set(sys.modules) - known:  # the next function may have a helper module of the same name
+            if str(getattr(sys.modules[helper], "__file__", "")).startswith(str(app.parent)):
+                del sys.modules[helper]
+    servers = list({id(value): value for value in vars(module).values() if isinstance(value, Server)}.values())
     if len(servers) > 1:
         raise SystemExit(f"{app} has {len(servers)} servers at module level; a function has one")
     return servers[0] if servers else None

@@ -1,7 +1,8 @@
 """The claim table in DynamoDB. The only module that knows its items; every change is one conditional write.
 
 An item, by its attributes: id (partition key, made from the flow id by `tags.item_id`); status `running`, `asked` or `done`; answered, the
-round whose answers the latest leg brought; answers, a tag of them; waiting, the round whose answers an asked item waits for; owner, a random
+round whose answers the latest leg brought; answers, a tag of them (former_answered, former_answers: of the leg before, to which a claim that
+did nothing is given back); waiting, the round whose answers an asked item waits for; owner, a random
 name of the leg that runs; started and until, when it started and when Lambda ends it at the latest (Unix milliseconds); response, sealed,
 what the latest finished leg answered; expires, the TTL (Unix seconds).
 """
@@ -61,7 +62,10 @@ class ClaimTable:
     def take(self, claim: Claim, waiting: int) -> Item | None:
         """Claim a flow whose body asked and waits for the answers of round `waiting`. None: it is ours; else the item as it is."""
         return self._update(
-            claim, "#status = :asked AND waiting = :waiting", {":asked": {"S": ASKED}, ":waiting": _number(waiting)}
+            claim,
+            "#status = :asked AND waiting = :waiting",
+            {":asked": {"S": ASKED}, ":waiting": _number(waiting)},
+            "SET former_answered = answered, former_answers = answers, ",
         )
 
     def take_over(self, claim: Claim, crashed: bytes) -> Item | None:
@@ -95,15 +99,10 @@ class ClaimTable:
             self._write(
                 "UpdateItem",
                 Key={"id": {"B": claim.id}},
-                UpdateExpression="SET #status = :asked, waiting = :waiting, answered = :none",
+                UpdateExpression="SET #status = :asked, answered = former_answered, answers = former_answers",
                 ConditionExpression="#status = :running AND #owner = :owner",
                 ExpressionAttributeNames={"#status": "status", "#owner": "owner"},
-                ExpressionAttributeValues={
-                    **ours,
-                    ":asked": {"S": ASKED},
-                    ":waiting": _number(waiting),
-                    ":none": _number(0),
-                },
+                ExpressionAttributeValues={**ours, ":asked": {"S": ASKED}},
             )
         else:
             self._write(
@@ -119,12 +118,12 @@ class ClaimTable:
         attributes = self._call("GetItem", Key={"id": {"B": item_id}}, ConsistentRead=True).get("Item")
         return _item(attributes) if attributes else None
 
-    def _update(self, claim: Claim, condition: str, values: dict[str, Any]) -> Item | None:
+    def _update(self, claim: Claim, condition: str, values: dict[str, Any], setting: str = "SET ") -> Item | None:
         attributes = _running(claim)
         return self._write(
             "UpdateItem",
             Key={"id": {"B": claim.id}},
-            UpdateExpression="SET " + ", ".join(f"#{name} = :new_{name}" for name in attributes),
+            UpdateExpression=setting + ", ".join(f"#{name} = :new_{name}" for name in attributes),
             ConditionExpression=condition,
             ExpressionAttributeNames={f"#{name}": name for name in attributes},
             ExpressionAttributeValues={**values, **{f":new_{name}": value for name, value in attributes.items()}},

@@ -40,16 +40,14 @@ class Dialogue:
         self.answers_tag = tags.answers_tag(state.flow, list(self._answers.items()))
         self._used: dict[bytes, str] = {}
         self.pending: dict[str, dict[str, Any]] = {}
+        self.refusal: ProtocolError | None = None
         self._asked: list[Asked] = []
 
     def __repr__(self) -> str:
         return f"Dialogue(pending={list(self.pending)})"
 
     def outcome(self, key: str, question: Question, allow: frozenset[str] = frozenset()) -> Any:
-        """The outcome of `question`. Raises Paused, with the question pending, when it has no usable answer yet.
-
-        Raises ProtocolError (-32021) when it would have to be asked and the client did not declare that it can.
-        """
+        """The outcome of `question`. Raises Paused, with the question pending, when it has no usable answer yet."""
         digest = tags.question_digest(self._flow, key, question.wire(allow))
         answer = self._answers.get(digest)
         if answer is None:
@@ -67,14 +65,16 @@ class Dialogue:
         """Put `question` among the pending ones. again: what was wrong with its last answer, told to the person.
 
         The digest is that of the question itself: the remark on the last answer is no part of what an answer is pinned to.
+        Raises Paused, with a refusal (-32021), when the client did not declare that it can be asked this.
         """
         required = question.missing_capability(self._capabilities)
         if required is not None:
-            raise ProtocolError(
+            self.refusal = ProtocolError(
                 Fault.MISSING_CAPABILITY,
                 f"The client did not declare the capability that the question {key!r} needs",
                 data={"requiredCapabilities": required},
             )
+            raise Paused  # not the refusal itself, which an author's `except Exception` would swallow
         request = question.wire(allow)
         digest = tags.question_digest(self._flow, key, request)
         self._used.pop(digest, None)
@@ -84,6 +84,13 @@ class Dialogue:
             remark = f"{message}\n\nPlease answer again: {again}"
             request = {**request, "params": {**request["params"], "message": remark}}
         self.pending[key] = request
+
+    def settle(self) -> None:
+        """After an author's code ended, however it did: raises the refusal of a question that can't be asked, else Paused for an open one."""
+        if self.refusal is not None:
+            raise self.refusal
+        if self.pending:
+            raise Paused
 
     def advance(self, state: FlowState) -> FlowState:
         """`state` one round on: what is asked now, and the answers that this leg used."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from .content import Icon
+from .errors import InvalidSignature
 from .protocol import Request
 from .signature import Plan
 
@@ -40,12 +42,26 @@ def described(
     fn: Callable[..., Any], title: str | None, description: str | None, icons: Sequence[Icon] | None
 ) -> dict[str, Any]:
     """What a definition says in words and pictures."""
-    words = description if description is not None else inspect.cleandoc(fn.__doc__ or "")
+    words = description if description is not None else inspect.cleandoc(_origin(fn).__doc__ or "")
     definition: dict[str, Any] = {} if title is None else {"title": title}
     definition["description"] = words
     if icons:
         definition["icons"] = [icon.wire() for icon in icons]
     return definition
+
+
+def name_of(fn: Callable[..., Any], name: str | None) -> str:
+    """What the feature is called: the name given, or the function's. Raises InvalidSignature where there is neither."""
+    found = name or getattr(_origin(fn), "__name__", None)
+    if not found:
+        raise InvalidSignature(f"{type(fn).__name__} has no name of its own; give one: name=…")
+    return str(found)
+
+
+def _origin(fn: Callable[..., Any]) -> Callable[..., Any]:
+    while isinstance(fn, functools.partial):
+        fn = fn.func
+    return fn
 
 
 def is_retry(request: Request) -> bool:

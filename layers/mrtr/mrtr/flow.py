@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -20,7 +20,7 @@ from .notifications import Outbox
 from .protocol import Request
 from .resolve import NotAccepted, fill
 from .resource import ResourceNotFoundError, not_found
-from .result import render
+from .result import as_json, from_json, render
 from .running import run
 from .runtime import Runtime
 from .single_use import OutcomeUnknown, Replay, Verdict, Won
@@ -29,6 +29,10 @@ from .tags import item_id
 
 REFUSED = "Invalid or expired requestState"
 """The one message of every refused state (basic/patterns/mrtr, 'Server Requirements')."""
+
+
+_FAILED = "!"
+"""Begins the record of a leg that was answered with a JSON-RPC error; a result begins with a brace."""
 
 
 @dataclass(slots=True)
@@ -86,7 +90,7 @@ class _Call:
             return self._render(feature.failure(f"Invalid arguments for {feature.name}: {problem}"))
         leg = self._open(feature, request, arguments)
         try:
-            ready = run(fill(feature.plan, values, leg.context, leg.dialogue), is_async=feature.plan.is_async)
+            ready = _run(leg, fill(feature.plan, values, leg.context, leg.dialogue))
         except Paused:
             return self._already(leg) or self._ask(leg, claimed_round=leg.flow.claimed_round)[0]
         except NotAccepted as turned_down:
@@ -164,16 +168,22 @@ class _Call:
             return self._of_duplicate(leg, verdict)
         try:
             response = self._body(leg, ready)
-            if response is None:
-                round_ = leg.flow.round + 1
+        except ProtocolError as error:
+            if error is leg.dialogue.refusal:  # the body stopped at a question that can't be asked: nothing was done
+                single_use.release(verdict)
+            else:  # a prompt's or a resource's failure, which is no result: a duplicate gets the same
+                single_use.finish(verdict, _FAILED + as_json(error))
+            raise
+        if response is None:
+            round_ = leg.flow.round + 1
+            try:
                 response, asks = self._ask(leg, claimed_round=round_)
                 if asks:
                     single_use.ask(verdict, response, round_)
                     return response
-        except (ProtocolError, ConfigurationError, Unavailable):
-            # the body stopped at a question that could not be asked, or refused with an error that is no result: nothing was done
-            single_use.release(verdict)
-            raise
+            except (ConfigurationError, Unavailable):
+                single_use.release(verdict)  # likewise: the question could not be sealed or recorded
+                raise
         single_use.finish(verdict, response)
         return response
 
@@ -181,19 +191,15 @@ class _Call:
         """Run the body: its result, or None when it stopped at a question."""
         feature = leg.feature
         try:
-            value = run(_called(feature, ready), is_async=feature.plan.is_async)
-            if leg.dialogue.pending:
-                return None  # the author caught Paused along with everything: the question stands
+            value = _run(leg, _called(feature, ready), is_body=True)
             if isinstance(value, InputRequiredResult):
-                _asked_by_hand(leg, value)
-                return None
+                _ask_by_hand(leg, value)
+            leg.dialogue.settle()
             return self._render(feature.result(leg.request, value))
         except Paused:
             return None
-        except (ProtocolError, ConfigurationError, Unavailable):
-            raise
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever an author's body raises is a result
-            return None if leg.dialogue.pending else self._render(self._failed(leg, error))
+        except Exception as error:  # noqa: BLE001 - whatever an author's body raises is a result
+            return self._render(self._failed(leg, error))
 
     def _already(self, leg: Leg) -> str | None:
         """The answer to a duplicate whose resolvers no longer lead to the body, because the first one changed what they look at."""
@@ -214,6 +220,8 @@ class _Call:
             case Replay(response=None):
                 done = f"{feature.name} was carried out already; its result was too large to keep."
                 return self._render(feature.notice(request, done))
+            case Replay(response=str(response)) if response.startswith(_FAILED):
+                raise from_json(response.removeprefix(_FAILED))
             case Replay(response=str(response)):
                 return response
             case OutcomeUnknown(started=started):
@@ -234,10 +242,10 @@ class _Call:
             raise Unavailable("another request carries this call out") from None
         return self._render({"requestState": sealed}, "input_required")
 
-    def _failed(self, leg: Leg, error: BaseException) -> dict[str, Any]:
+    def _failed(self, leg: Leg, error: Exception) -> dict[str, Any]:
         """A failure as a result; what is no result goes its own way."""
         feature = leg.feature
-        if isinstance(error, ProtocolError | ConfigurationError | Unavailable):
+        if error is leg.dialogue.refusal:
             raise error
         if isinstance(error, ResourceNotFoundError) and feature.method == "resources/read":
             raise not_found(leg.request.name)
@@ -276,10 +284,28 @@ def _turned_down(leg: Leg, action: str) -> dict[str, Any]:
     return leg.feature.notice(leg.request, f"The person {done}, so {leg.feature.name} did nothing.")
 
 
-def _asked_by_hand(leg: Leg, value: InputRequiredResult) -> None:
+def _ask_by_hand(leg: Leg, value: InputRequiredResult) -> None:
     for key, request in value.input_requests.items():
         leg.dialogue.ask(key, as_question(request))
     leg.note = value.request_state
+
+
+def _run(leg: Leg, work: Coroutine[Any, Any, Any], *, is_body: bool = False) -> Any:
+    """Run an author's code. Raises Paused, or the dialogue's refusal, when it asked; else what it raises.
+
+    A body that asked has asked whatever it made of that: it may have caught Paused along with everything. A resolver's failure is its own:
+    the open questions are other resolvers'.
+    """
+    try:
+        value = run(work, is_async=leg.feature.plan.is_async)
+    except BaseException as error:
+        if is_body or not isinstance(error, Exception):
+            leg.dialogue.settle()
+        if isinstance(error, Exception | KeyboardInterrupt):
+            raise
+        raise RuntimeError(f"ended by {type(error).__name__}") from error  # SystemExit and the like are failures here
+    leg.dialogue.settle()
+    return value
 
 
 async def _called(feature: Feature, ready: dict[str, Any]) -> Any:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Collection, Mapping
+from decimal import Decimal
 from itertools import pairwise
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import BaseModel, Field, ValidationError
 
@@ -17,31 +18,16 @@ from .schema import inline_refs
 _FORMATS = frozenset({"email", "uri", "date", "date-time"})
 _COMMON = ("title", "description")
 
-_SECRET_WORDS = frozenset(
+_SECRET_WORDS = frozenset(  # in the singular
     {
-        "password",
-        "passwd",
-        "passphrase",
-        "passcode",
-        "secret",
-        "token",
-        "apikey",
-        "credential",
-        "credentials",
-        "cvv",
-        "cvc",
-        "pin",
+        *("password", "passwd", "pwd", "passphrase", "passcode", "secret", "token"),
+        *("apikey", "credential", "cvv", "cvc", "pin", "otp"),
     }
 )
 _SECRET_PAIRS = frozenset(
     {
-        ("api", "key"),
-        ("private", "key"),
-        ("access", "key"),
-        ("secret", "key"),
-        ("card", "number"),
-        ("credit", "card"),
-        ("security", "code"),
+        *(("api", "key"), ("private", "key"), ("acces", "key"), ("secret", "key")),
+        *(("card", "number"), ("credit", "card"), ("security", "code")),
     }
 )
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
@@ -68,12 +54,16 @@ class Form:
             raise InvalidSignature(f"a form is a pydantic model; {model!r} is not one. Wrap the field in a BaseModel")
         self.model: type[BaseModel] = model
         rendered = inline_refs(model.model_json_schema())
+        if "$defs" in rendered or rendered.get("type") != "object":
+            raise InvalidSignature(f"{model.__name__} can't be a form: a form is flat, a few fields of one level")
         required = rendered.get("required", [])
+        decimals = _decimals(model)
         properties: dict[str, dict[str, Any]] = {}
         self._nullable: list[str] = []
         for name, field in rendered.get("properties", {}).items():
             _refuse_secret(model, name, field, allow)
-            properties[name], nullable = _property(model, name, field)
+            shown = _without_text(field) if name in decimals else field
+            properties[name], nullable = _property(model, name, shown)
             if nullable and name in required:
                 self._nullable.append(name)  # a form can't send null: the person leaves the field out
         self.schema: dict[str, Any] = {"type": "object", "properties": properties}
@@ -121,7 +111,7 @@ def _refuse_secret(model: type[BaseModel], name: str, field: Mapping[str, Any], 
 
 
 def _sounds_secret(name: str) -> bool:
-    words = [word.lower() for word in _WORD.findall(name)]
+    words = [word.lower().removesuffix("s") for word in _WORD.findall(name)]
     return any(word in _SECRET_WORDS for word in words) or any(pair in _SECRET_PAIRS for pair in pairwise(words))
 
 
@@ -139,14 +129,30 @@ def _property(model: type[BaseModel], name: str, field: Mapping[str, Any]) -> tu
     return {**shape, **common, **default}, nullable
 
 
+def _decimals(model: type[BaseModel]) -> frozenset[str]:
+    """The names, on the wire, of the fields that hold a Decimal."""
+    return frozenset(
+        field.alias or name for name, field in model.model_fields.items() if _names(field.annotation, Decimal)
+    )
+
+
+def _names(annotation: Any, kind: type) -> bool:
+    return annotation is kind or any(_names(part, kind) for part in get_args(annotation))
+
+
+def _without_text(field: Mapping[str, Any]) -> Mapping[str, Any]:
+    """pydantic offers a Decimal as number or text; a form has the number."""
+    options = [option for option in field.get("anyOf", ()) if option.get("type") != "string"]
+    default = field.get("default")
+    return {**field, "anyOf": options, **({"default": float(default)} if isinstance(default, str) else {})}
+
+
 def _without_null(field: Mapping[str, Any]) -> tuple[Mapping[str, Any], bool]:
     options = field.get("anyOf")
     if not isinstance(options, list):
         return field, False
     real = [option for option in options if option.get("type") != "null"]
     outer = {key: value for key, value in field.items() if key != "anyOf"}
-    if len(real) == 2 and {option.get("type") for option in real} == {"number", "string"} and "pattern" in real[1]:
-        real = real[:1]  # Decimal: pydantic offers its text form beside the number; a form has the number
     if len(real) != 1:
         return field, False
     return {**real[0], **outer}, len(real) < len(options)
@@ -202,7 +208,7 @@ def _bounds(field: Mapping[str, Any]) -> dict[str, Any]:
     bounds = _kept(field, "minimum", "maximum")
     if field.get("type") == "integer":
         if "exclusiveMinimum" in field:
-            bounds["minimum"] = field["exclusiveMinimum"] + 1
+            bounds["minimum"] = max(field["exclusiveMinimum"] + 1, bounds.get("minimum", field["exclusiveMinimum"] + 1))
         if "exclusiveMaximum" in field:
-            bounds["maximum"] = field["exclusiveMaximum"] - 1
+            bounds["maximum"] = min(field["exclusiveMaximum"] - 1, bounds.get("maximum", field["exclusiveMaximum"] - 1))
     return bounds

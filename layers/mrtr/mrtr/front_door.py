@@ -103,16 +103,30 @@ def _prefix() -> str:
 
 def _invoke(function: str, event: Any) -> dict[str, Any]:
     """Call `function` once. Raises Unavailable when it can't have run; ProtocolError (-32603) when it may have."""
-    from botocore.exceptions import BotoCoreError, ClientError, ReadTimeoutError
+    from botocore import exceptions as boto
 
+    # Nothing was sent, or AWS itself says that it did not start the function.
+    not_run = (
+        boto.EndpointConnectionError,
+        boto.ConnectTimeoutError,
+        boto.ProxyConnectionError,
+        boto.SSLError,
+        boto.NoCredentialsError,
+        boto.PartialCredentialsError,
+        boto.NoRegionError,
+    )
     client = aws.client("lambda", read_timeout_s=CALL_TIMEOUT_S, attempts=1)
     try:
         answer = client.invoke(FunctionName=function, Payload=strict_json.dump(event).encode())
         payload = answer["Payload"].read()
-    except ReadTimeoutError:
-        raise _failed(function, "timeout") from None
-    except (BotoCoreError, ClientError) as error:
+    except not_run as error:
         raise Unavailable(aws.cause(error, "lambda:InvokeFunction", function)) from None
+    except boto.ClientError as error:
+        if error.response.get("Error", {}).get("Code") == "ServiceException":
+            raise _failed(function, "ServiceException") from None
+        raise Unavailable(aws.cause(error, "lambda:InvokeFunction", function)) from None
+    except boto.BotoCoreError as error:
+        raise _failed(function, type(error).__name__) from None
     if answer.get("FunctionError"):
         raise _failed(function, "FunctionError")
     response = json.loads(payload)

@@ -77,7 +77,7 @@ class Headers(Mapping[str, str]):
 
 @dataclass(frozen=True, slots=True)
 class HttpRequest:
-    """One request. method: upper case; path: without the stage and without a trailing slash; body: decoded bytes.
+    """One request. method: upper case; path: without the stage and without a trailing slash.
 
     authorizer is `requestContext.authorizer` ({} without one): what the gateway vouches for. event is the original.
     """
@@ -87,9 +87,16 @@ class HttpRequest:
     path: str
     headers: Headers
     # these hold arguments, answers, claims and tokens, which a repr would carry into a log
-    body: bytes = field(repr=False)
     authorizer: Mapping[str, Any] = field(repr=False)
     event: Mapping[str, Any] = field(repr=False)
+
+    @property
+    def body(self) -> bytes:
+        """The body, decoded anew at each call, so that a request refused for other reasons is refused for those.
+
+        Raises ProtocolError: PARSE for bad base64, INVALID_REQUEST for a body that is no text.
+        """
+        return _body(self.event)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +109,7 @@ class HttpResponse:
 
 
 def read_event(event: object) -> HttpRequest:
-    """Read an invocation's event. Raises ProtocolError: INVALID_REQUEST if it isn't an HTTP event, PARSE for bad base64."""
+    """Read an invocation's event. Raises ProtocolError (INVALID_REQUEST) if it isn't an HTTP event."""
     if not isinstance(event, dict):
         raise _not_http()
     context = _object(event.get("requestContext"))
@@ -112,7 +119,6 @@ def read_event(event: object) -> HttpRequest:
         method=method.upper(),
         path=_normalised(path, context),
         headers=Headers(event.get("headers"), event.get("multiValueHeaders")),
-        body=_body(event),
         authorizer=_object(context.get("authorizer")),
         event=event,
     )
@@ -168,7 +174,7 @@ def _normalised(path: object, context: dict[str, Any]) -> str:
     return path.removeprefix(f"/{stage}") if path.startswith(f"/{stage}/") else path
 
 
-def _body(event: dict[str, Any]) -> bytes:
+def _body(event: Mapping[str, Any]) -> bytes:
     body = event.get("body")
     if body is None:
         return b""

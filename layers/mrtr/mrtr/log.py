@@ -12,13 +12,17 @@ if TYPE_CHECKING:
     from aws_lambda_powertools import Logger
 
 
+_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
+
+
 @functools.cache
 def log() -> Logger:
     """The process's logger, made on first use: importing Powertools costs tens of milliseconds, and not every command logs."""
     from aws_lambda_powertools import Logger
 
     service = os.environ.get("POWERTOOLS_SERVICE_NAME") or os.environ.get("AWS_LAMBDA_FUNCTION_NAME") or "mrtr"
-    return Logger(service=service, level=os.environ.get("MRTR_LOG_LEVEL", "INFO"), log_uncaught_exceptions=False)
+    level = os.environ.get("MRTR_LOG_LEVEL", "").upper()
+    return Logger(service=service, level=level if level in _LEVELS else "INFO", log_uncaught_exceptions=False)
 
 
 def log_exception(message: str, error: BaseException, **fields: object) -> None:

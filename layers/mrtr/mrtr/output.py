@@ -7,9 +7,11 @@ import typing
 from typing import Annotated, Any, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, create_model
+from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerationError
 
 from . import strict_json
 from .content import CONTENT_TYPES, CallToolResult, TextContent
+from .errors import InvalidSignature
 from .schema import inline_refs
 
 UNKNOWN: Any = object()
@@ -19,7 +21,7 @@ _BYTES_AS_BASE64 = ConfigDict(ser_json_bytes="base64", val_json_bytes="base64")
 
 
 class Output:
-    """Turns a return value into `content` and `structuredContent`.
+    """Turns a return value into `content` and `structuredContent`. `schema`: the outputSchema, None where the author promised nothing.
 
     Objects (models, dataclasses, TypedDicts, `dict[str, T]`) are structured as they are; anything else goes under `result`.
     Without a return annotation there is no schema and no structured content, nor where the annotation is content itself.
@@ -31,10 +33,14 @@ class Output:
         self._wrapped = self._annotation is not UNKNOWN and not _is_object(annotation)
         self._adapter: TypeAdapter[Any] | None = None
         self._title = f"{tool_name}Output"
+        try:
+            self.schema = self._schema()
+        except (PydanticSchemaGenerationError, PydanticInvalidForJsonSchema) as error:
+            raise InvalidSignature(
+                f"{tool_name}: its return type can't be described in JSON Schema; return a model"
+            ) from error
 
-    @property
-    def schema(self) -> dict[str, Any] | None:
-        """The outputSchema; None where the author promised nothing."""
+    def _schema(self) -> dict[str, Any] | None:
         if self._annotation is UNKNOWN:
             return None
         if self._wrapped:
@@ -55,8 +61,8 @@ class Output:
             return _complete(blocks)
         adapter = self._typed()
         if self._annotation is UNKNOWN:
-            return _complete(_content(adapter.dump_python(value, mode="json")))
-        plain = adapter.dump_python(adapter.validate_python(value), mode="json")
+            return _complete(_content(adapter.dump_python(value, mode="json", by_alias=True)))
+        plain = adapter.dump_python(adapter.validate_python(value), mode="json", by_alias=True)
         return _complete(_content(plain), {"result": plain} if self._wrapped else plain)
 
     def _typed(self) -> TypeAdapter[Any]:

@@ -8,7 +8,7 @@ from typing import Any
 from .arguments import Arguments
 from .content import CONTENT_TYPES, Icon, PromptMessage
 from .errors import Fault, ProtocolError
-from .feature import described
+from .feature import described, name_of
 from .output import text
 from .protocol import Request
 from .signature import analyse
@@ -30,7 +30,7 @@ class Prompt:
         read_only: bool = False,
         rerun_after_crash: bool = False,
     ) -> None:
-        self.name = name or fn.__name__
+        self.name = name_of(fn, name)
         self.single_use = not read_only
         self.rerun_after_crash = rerun_after_crash
         self.plan = analyse(fn)

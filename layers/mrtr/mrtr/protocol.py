@@ -92,8 +92,7 @@ def read_request(http: HttpRequest, methods: Collection[str], limits: Limits) ->
     """Climb the ladder. `methods`: those this server answers. Raises Rejected at the first rung that fails."""
     request_id: str | int | None = None
     try:
-        _check_transport(http, limits)
-        message = strict_json.parse(http.body)
+        message = strict_json.parse(_check_transport(http, limits))
         if not isinstance(message, dict):
             raise _invalid("a message is one JSON object; batches are not supported")
         if "id" in message:
@@ -104,9 +103,10 @@ def read_request(http: HttpRequest, methods: Collection[str], limits: Limits) ->
         params = _check_params(message)
         meta, version = _check_meta(params, method)
         _check_version(http, version)
-        name = _check_headers(http, method, params)
+        _check_mirrored(http, "Mcp-Method", method)
         if method not in methods:
             raise ProtocolError(Fault.METHOD_NOT_FOUND, f"Method not found: {_shown(method)}")
+        name = _check_name(http, method, params)
     except ProtocolError as error:
         raise Rejected(error, request_id) from None
     client_info = meta.get(_CLIENT_INFO_KEY)
@@ -122,14 +122,17 @@ def read_request(http: HttpRequest, methods: Collection[str], limits: Limits) ->
     )
 
 
-def _check_transport(http: HttpRequest, limits: Limits) -> None:
+def _check_transport(http: HttpRequest, limits: Limits) -> bytes:
+    """The body, which is decoded only for a request that may be made at all."""
     if http.method != "POST":
         raise ProtocolError(Fault.METHOD_NOT_ALLOWED, "This endpoint takes POST only")
     for origin in http.headers.get_all("origin"):
         if origin not in limits.allowed_origins and not _is_loopback(origin):
             raise ProtocolError(Fault.ORIGIN, "Origin not allowed")
-    if len(http.body) > limits.max_body_bytes:
+    body = http.body
+    if len(body) > limits.max_body_bytes:
         raise ProtocolError(Fault.TOO_LARGE, f"The body is larger than {limits.max_body_bytes} bytes")
+    return body
 
 
 def _is_loopback(origin: str) -> bool:
@@ -185,8 +188,7 @@ def _check_version(http: HttpRequest, version: str) -> None:
         )
 
 
-def _check_headers(http: HttpRequest, method: str, params: Mapping[str, Any]) -> str:
-    _check_mirrored(http, "Mcp-Method", method)
+def _check_name(http: HttpRequest, method: str, params: Mapping[str, Any]) -> str:
     member = NAMED_METHODS.get(method)
     if member is None:
         return ""
@@ -203,14 +205,23 @@ def _check_mirrored(http: HttpRequest, header: str, expected: str, *, encoded: b
     if not values:
         raise ProtocolError(Fault.HEADER_MISMATCH, f"Header mismatch: the {header} header is missing")
     for value in values:
-        if _decoded(value, encoded) != expected and any(
-            _decoded(part.strip(), encoded) != expected for part in value.split(",")
+        parts = value.split(",")
+        if not (
+            _says(value, expected, encoded=encoded)
+            or (len(parts) > 1 and all(_says(part.strip(), expected, encoded=encoded) for part in parts))
         ):
-            raise ProtocolError(Fault.HEADER_MISMATCH, f"Header mismatch: the {header} header does not match the body")
+            raise ProtocolError(
+                Fault.HEADER_MISMATCH, f"Header mismatch: the {header} header does not match the body, or is malformed"
+            )
 
 
-def _decoded(value: str, encoded: bool) -> str:
-    return header_codec.decode(value) if encoded else value
+def _says(value: str, expected: str, *, encoded: bool) -> bool:
+    if not encoded:
+        return value == expected
+    try:
+        return header_codec.decode(value) == expected
+    except ProtocolError:
+        return False
 
 
 def _invalid(reason: str) -> ProtocolError:

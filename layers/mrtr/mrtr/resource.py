@@ -12,7 +12,7 @@ from . import strict_json
 from .arguments import Arguments
 from .content import Annotations, BlobResourceContents, Icon, TextResourceContents
 from .errors import Fault, InvalidSignature, MrtrError, ProtocolError
-from .feature import described, is_retry
+from .feature import described, is_retry, name_of
 from .protocol import Request
 from .signature import analyse
 from .uri_template import UriTemplate
@@ -48,7 +48,7 @@ class Resource:
         rerun_after_crash: bool = False,
     ) -> None:
         self.template = UriTemplate(uri)
-        self.name = name or fn.__name__
+        self.name = name_of(fn, name)
         self.single_use = not read_only
         self.rerun_after_crash = rerun_after_crash
         self.plan = analyse(fn)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
 from . import strict_json
-from .errors import ProtocolError
+from .errors import Fault, ProtocolError
 
 _SERVER_INFO = "io.modelcontextprotocol/serverInfo"
 
@@ -19,6 +20,17 @@ def render(result: Mapping[str, Any], server_info: Mapping[str, Any], kind: str 
 def response(request_id: str | int, result_json: str) -> str:
     """The JSON-RPC response; the result goes in as it is, so that a stored one is sent again byte for byte."""
     return f'{{"jsonrpc":"2.0","id":{strict_json.dump(request_id)},"result":{result_json}}}'
+
+
+def as_json(error: ProtocolError) -> str:
+    """A protocol error as it is recorded for a duplicate."""
+    return strict_json.dump({"fault": error.fault.name, "message": error.message, "data": error.data})
+
+
+def from_json(text: str) -> ProtocolError:
+    """The error that `as_json` wrote."""
+    recorded = json.loads(text)
+    return ProtocolError(Fault[recorded["fault"]], recorded["message"], data=recorded["data"])
 
 
 def error_response(request_id: str | int | None, error: ProtocolError) -> str:

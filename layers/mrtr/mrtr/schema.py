@@ -24,12 +24,19 @@ def _inline(node: Any, defs: dict[str, Any], recursive: set[str]) -> Any:
         return node
     name = _target(node)
     if name is None or name in recursive or name not in defs:
-        return {key: _inline(value, defs, recursive) for key, value in node.items()}
+        # a discriminator's mapping names $defs that are no longer there, and JSON Schema doesn't know the keyword
+        return {
+            key: _inline(value, defs, recursive) for key, value in node.items() if not _is_discriminator(key, value)
+        }
     beside = {
         key: value for key, value in node.items() if key != "$ref"
     }  # a default or description stands beside the $ref and wins
     merged: dict[str, Any] = _inline({**defs[name], **beside}, defs, recursive)
     return merged
+
+
+def _is_discriminator(key: str, value: Any) -> bool:
+    return key == "discriminator" and isinstance(value, dict) and "propertyName" in value
 
 
 def _reaches(start: str, goal: str, defs: dict[str, Any]) -> bool:

@@ -96,8 +96,7 @@ class _Analysis:
         hints = _hints(self._fn)
         signature = inspect.signature(self._fn)
         for name, parameter in signature.parameters.items():
-            if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD, parameter.POSITIONAL_ONLY):
-                raise InvalidSignature(f"{_name(self._fn)}: parameter {name!r} must be an ordinary named parameter")
+            _check_kind(self._fn, parameter)
             annotation = hints.get(name, Any)
             if self._marker(name, annotation) is None and not _is_context(annotation):
                 self._arguments[name] = Argument(annotation, parameter.default)
@@ -137,6 +136,7 @@ class _Analysis:
         self._resolvers[identity] = resolver
         self._path.append(identity)
         for name, parameter in inspect.signature(marker.fn).parameters.items():
+            _check_kind(marker.fn, parameter)
             annotation = hints.get(name, Any)
             special = self._marker(name, annotation) is not None or _is_context(annotation)
             if special or name in self._arguments or parameter.default is parameter.empty:
@@ -164,6 +164,11 @@ class _Analysis:
         return None
 
 
+def _check_kind(fn: Callable[..., Any], parameter: inspect.Parameter) -> None:
+    if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
+        raise InvalidSignature(f"{_name(fn)}: parameter {parameter.name!r} must be an ordinary named parameter")
+
+
 def _check_return(marker: Resolve, annotation: Any) -> None:
     arms = get_args(annotation) if get_origin(annotation) in (Union, types.UnionType) else (annotation,)
     questions = [arm for arm in arms if _is_question(get_origin(arm) or arm)]
@@ -171,8 +176,12 @@ def _check_return(marker: Resolve, annotation: Any) -> None:
         raise InvalidSignature(f"resolver {_name(marker.fn)} may ask one question; split it into a resolver for each")
     for question in questions:
         for model in get_args(question):  # Elicit alone has an argument: its form's model
-            if not isinstance(model, typing.TypeVar):
+            if isinstance(model, typing.TypeVar):
+                continue
+            try:
                 check_form(model, marker.allow)
+            except InvalidSignature as error:
+                raise InvalidSignature(f"resolver {_name(marker.fn)}: {error}") from None
 
 
 def _is_question(arm: Any) -> bool:
@@ -196,14 +205,19 @@ def _identity(fn: Callable[..., Any]) -> Any:
 
 
 def _takes_outcome(target: Any) -> bool:
+    """Whether the annotation is an outcome, the alias of all three, or a union with either in it."""
     alias = getattr(target, "__value__", None) or getattr(get_origin(target), "__value__", None)
-    target = target if alias is None else alias
-    arms = get_args(target) if get_origin(target) in (Union, types.UnionType) else (target,)
-    return any((get_origin(arm) or arm) in _OUTCOMES for arm in arms)
+    if alias is not None:
+        return _takes_outcome(alias)
+    if get_origin(target) in (Union, types.UnionType):
+        return any(_takes_outcome(arm) for arm in get_args(target))
+    return (get_origin(target) or target) in _OUTCOMES
 
 
 def _is_context(annotation: Any) -> bool:
-    return annotation is Context or (isinstance(annotation, type) and issubclass(annotation, Context))
+    if get_origin(annotation) in (Union, types.UnionType):
+        return any(_is_context(arm) for arm in get_args(annotation))
+    return isinstance(annotation, type) and issubclass(annotation, Context)
 
 
 def is_async(fn: Any) -> bool:

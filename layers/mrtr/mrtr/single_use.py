@@ -89,14 +89,18 @@ class SingleUse:
         key = self._ring.sealing_key(now)  # before the claim: without a key the response could not be recorded
         claim = self._new_claim(state, answers, now, remaining_ms)
         won = Won(claim, state.claimed_round, key)
-        item = self._try(claim, state.claimed_round)
+        waiting = state.claimed_round
+        item = self._attempt(
+            claim, waiting, lambda: self._table.take(claim, waiting) if waiting else self._table.create(claim)
+        )
         if (
             item is None or item.owner == claim.owner
         ):  # the latter: a lost response to a write that succeeded, and its repetition
             return won
         verdict = self._judge(item, state, answers, remaining_ms)
         if isinstance(verdict, OutcomeUnknown) and rerun_after_crash:
-            return won if self._table.take_over(claim, verdict.owner) is None else StillRunning()
+            item = self._attempt(claim, state.claimed_round, lambda: self._table.take_over(claim, verdict.owner))
+            return won if item is None or item.owner == claim.owner else StillRunning()
         return verdict
 
     def look(
@@ -125,9 +129,9 @@ class SingleUse:
         """Give back a claim whose body did nothing, so that the same retry can run. Best effort: the caller is reporting another failure."""
         self._let_go(won.claim, won.waiting)
 
-    def _try(self, claim: Claim, waiting: int) -> Item | None:
+    def _attempt(self, claim: Claim, waiting: int, write: Callable[[], Item | None]) -> Item | None:
         try:
-            return self._table.take(claim, waiting) if waiting else self._table.create(claim)
+            return write()
         except Unavailable:
             # The write may have arrived and only its response been lost: then nobody would ever run this flow.
             self._let_go(claim, waiting)
@@ -146,6 +150,8 @@ class SingleUse:
         pause_s = _POLL_S
         item_id = tags.item_id(state.flow)
         while True:
+            if item.status == ASKED and item.waiting == state.claimed_round:
+                return StillRunning()  # its owner gave the claim back to its question: the next try gets it
             if item.answered != state.round or item.answers != answers:
                 raise StateRefused("used already: with other answers or out of turn")
             if item.status != RUNNING:

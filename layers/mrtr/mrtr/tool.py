@@ -9,7 +9,7 @@ from typing import Any
 from . import strict_json
 from .arguments import Arguments
 from .content import Icon
-from .feature import described
+from .feature import described, name_of
 from .output import Output, failure, message, return_annotation
 from .param_headers import check, find
 from .protocol import Request
@@ -57,7 +57,7 @@ class Tool:
         meta: Mapping[str, Any] | None = None,
         rerun_after_crash: bool = False,
     ) -> None:
-        self.name = name or fn.__name__
+        self.name = name_of(fn, name)
         self.annotations = annotations
         self.single_use = not (annotations and annotations.read_only_hint)
         self.rerun_after_crash = rerun_after_crash
