@@ -18,7 +18,7 @@ def deployed() -> Iterator[stack.Stack]:
 
 @pytest.fixture
 def askback(deployed: stack.Stack) -> stack.Stack:
-    Tables(deployed).reset()
+    deployed.reset()
     return deployed
 
 

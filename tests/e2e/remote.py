@@ -83,16 +83,3 @@ class Tables:
 
     def bookings(self, name: str) -> list[dict[str, Any]]:
         return [item for item in self.items("BOOKINGS_TABLE") if item["name"] == name]
-
-    def reset(self) -> None:
-        """Nothing but what the seed holds."""
-        client = self.askback.client("dynamodb")
-        for variable, keys in (
-            ("NOTES_TABLE", ["note_id"]),
-            ("DATABASES_TABLE", ["name"]),
-            ("BOOKINGS_TABLE", ["evening", "table_id"]),
-        ):
-            table = self.askback.tables[variable]
-            for item in client.scan(TableName=table)["Items"]:
-                client.delete_item(TableName=table, Key={key: item[key] for key in keys})
-        self.askback.seed()

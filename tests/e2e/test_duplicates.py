@@ -64,14 +64,14 @@ def die(tool: Remote, asked: Reply, at: str) -> None:
         assert process.returncode == 9
 
 
-def test_fifty_processes_with_the_same_retry_book_one_table(book_table: Remote, tables: Tables) -> None:
+def test_many_processes_with_the_same_retry_book_one_table(book_table: Remote, tables: Tables) -> None:
     asked = book_table.ask(evening="2026-12-24", guests=2)
 
-    with instances(book_table, 50, "20000") as processes:
+    with instances(book_table, 12, "20000") as processes:
         legs = answered(processes, retry_event(asked.event, ADA, asked.state))
 
     outcomes = {json.dumps(book_table.come_back(leg).result, sort_keys=True) for leg in legs}
-    assert len(legs) == 50
+    assert len(legs) == 12
     assert len(outcomes) == 1
     assert "Booked table 1 (inside)" in outcomes.pop()
     assert [(b["evening"], b["table_id"]) for b in tables.bookings("Ada Example")] == [("2026-12-24", "1")]
