@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -23,8 +22,8 @@ from mrtr.testing import Client, Clock, MemoryClaimTable, MemoryRing, MemoryRunt
 from tests.flow.cloud import CREDENTIALS, Cloud
 from tests.flow.instance import Instance
 from tests.flow.secrecy import Secrets
+from tests.keyrings import KEY, make_keyring
 
-KEY = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZab"
 TABLES = {
     "claims": (("id", "B"),),
     "runs": (("run", "S"),),
@@ -48,12 +47,10 @@ def furnish(endpoint_url: str | None = None) -> dict[str, str]:
                 for (name, _), role in zip(keys, ("HASH", "RANGE"), strict=False)
             ],
         )
-    secrets: Any = boto3.client("secretsmanager", endpoint_url=endpoint_url)
-    secret = secrets.create_secret(Name="keyring", SecretString=json.dumps({"kid": "k1", "key": KEY}))
     return {
         **TOOL_TABLES,
         "RUNS_TABLE": "runs",
-        "MRTR_KEYRING": f"secretsmanager:{secret['ARN']}",
+        "MRTR_KEYRING": make_keyring(endpoint_url),
         "MRTR_CLAIM_TABLE": "claims",
         "MRTR_AUDIENCE": "askback-tests",
     }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,6 +10,7 @@ import pytest
 from moto import mock_aws
 
 from local.seed import seed
+from tests.keyrings import make_keyring
 
 TABLES = {"NOTES_TABLE": "notes", "DATABASES_TABLE": "databases", "BOOKINGS_TABLE": "bookings"}
 KEYS = {
@@ -38,10 +38,7 @@ def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
                     for (name, _), role in zip(keys, ("HASH", "RANGE"), strict=False)
                 ],
             )
-        secret = boto3.client("secretsmanager").create_secret(
-            Name="keyring", SecretString=json.dumps({"kid": "k1", "key": "0123456789abcdef" * 4})
-        )
-        monkeypatch.setenv("MRTR_KEYRING", f"secretsmanager:{secret['ARN']}")
+        monkeypatch.setenv("MRTR_KEYRING", make_keyring())
         monkeypatch.setenv("MRTR_CLAIM_TABLE", "claims")
         monkeypatch.setenv("MRTR_AUDIENCE", "askback-tests")
         monkeypatch.setenv("MRTR_ALLOWED_ORIGINS", "")
