@@ -311,10 +311,15 @@ def test_the_table_in_memory_lets_go_of_a_claim_for_its_owner_alone() -> None:
     assert table.read(b"flow") is None
 
     table.create(claim(b"one"))
-    table.release(claim(b"one"), 2)
+    table.record(claim(b"one"), ASKED, 2, b"question")
+    asked = table.read(b"flow")
+    assert asked is not None
+    table.take(claim(b"two", answered=2), 2)
+    table.release(claim(b"two"), 2)
     waiting = table.read(b"flow")
     assert waiting is not None
-    assert (waiting.status, waiting.waiting) == (ASKED, 2)
+    assert (waiting.status, waiting.waiting, waiting.answered) == (ASKED, 2, 1)
+    assert (waiting.answers, waiting.response) == (asked.answers, b"question")
 
 
 def test_the_table_in_memory_is_taken_over_from_a_dead_owner_alone() -> None:

@@ -385,6 +385,7 @@ class MemoryClaimTable(ClaimTable):
         self.items: dict[bytes, Item] = {}
         self.down = False
         self.actions: list[str] = []
+        self._former: dict[bytes, Item] = {}
         self._lock = threading.Lock()
 
     def create(self, claim: Claim) -> Item | None:
@@ -399,6 +400,7 @@ class MemoryClaimTable(ClaimTable):
             item = self._read(claim.id)
             if (item.status, item.waiting) != (ASKED, waiting):
                 return item
+            self._former[claim.id] = item
             self.items[claim.id] = _claimed(item, claim)
             return None
 
@@ -424,7 +426,8 @@ class MemoryClaimTable(ClaimTable):
             if (item.status, item.owner) != (RUNNING, claim.owner):
                 return
             if waiting:
-                self.items[claim.id] = replace(item, status=ASKED, waiting=waiting, answered=0)
+                former = self._former[claim.id]
+                self.items[claim.id] = replace(item, status=ASKED, answered=former.answered, answers=former.answers)
             else:
                 del self.items[claim.id]
 
