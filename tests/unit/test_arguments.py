@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import inspect
+import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
@@ -16,6 +18,7 @@ from pydantic import BaseModel, Field
 
 from mrtr import canonical, strict_json
 from mrtr.arguments import Arguments, InvalidArguments
+from mrtr.errors import InvalidSignature
 from mrtr.signature import Argument
 from tests.unit.test_schema import refs
 
@@ -192,6 +195,53 @@ def test_a_field_as_default_gives_description_bounds_and_default() -> None:
     assert read(arguments, '{"a": 1}') == {"a": 1, "b": 2, "c": []}
     with pytest.raises(InvalidArguments, match=r"^a: Input should be greater"):
         read(arguments, '{"a": 0}')
+
+
+def test_a_default_within_the_annotation_counts_as_one_behind_it() -> None:
+    arguments = Arguments(
+        "tool",
+        {
+            "a": Argument(Annotated[int, Field(default=3)], REQUIRED),
+            "b": Argument(Annotated[list[int], Field(default_factory=list)], REQUIRED),
+            "c": Argument(Annotated[int, Field(default=3)], 4),
+        },
+    )
+    assert "required" not in arguments.schema
+    assert arguments.schema["properties"]["a"]["default"] == 3
+    assert read(arguments, "{}") == {"a": 3, "b": [], "c": 4}
+
+
+def test_an_optional_argument_with_a_field_as_default_is_optional_still() -> None:
+    arguments = of(str | None, Field(description="d"))
+    assert "required" not in arguments.schema
+    assert arguments.schema["properties"]["x"]["description"] == "d"
+    assert read(arguments, "{}") == {"x": None}
+
+
+class Cat(BaseModel):
+    kind: Literal["cat"]
+
+
+class Dog(BaseModel):
+    kind: Literal["dog"]
+    size: int = 1
+
+
+def test_a_choice_of_models_is_written_out_without_a_trace_of_refs() -> None:
+    arguments = of(Annotated[Cat | Dog, Field(discriminator="kind")])
+    assert "$defs" not in json.dumps(arguments.schema)
+    assert [option["title"] for option in arguments.schema["properties"]["x"]["oneOf"]] == ["Cat", "Dog"]
+    assert read(arguments, '{"x": {"kind": "dog"}}') == {"x": Dog(kind="dog")}
+
+
+class Socket:
+    """Nothing that JSON knows."""
+
+
+@pytest.mark.parametrize("annotation", [Socket, list[Socket], Callable[[], int], Socket | None], ids=str)
+def test_an_argument_that_no_schema_describes_refuses_to_start_and_is_named_with_the_mend(annotation: Any) -> None:
+    with pytest.raises(InvalidSignature, match=r"^tool: argument 'odd' .*Resolve"):
+        Arguments("tool", {"fine": Argument(int, REQUIRED), "odd": Argument(annotation, REQUIRED)})
 
 
 def test_a_field_in_the_annotation_goes_together_with_a_plain_default() -> None:

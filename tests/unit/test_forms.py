@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import date, datetime
+from decimal import Decimal
 from enum import Enum
 from typing import Annotated, Any, Literal
 from uuid import UUID
@@ -9,7 +11,17 @@ from uuid import UUID
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pydantic import AnyUrl, AwareDatetime, BaseModel, Field, SecretBytes, SecretStr, create_model, field_validator
+from pydantic import (
+    AnyUrl,
+    AwareDatetime,
+    BaseModel,
+    Field,
+    RootModel,
+    SecretBytes,
+    SecretStr,
+    create_model,
+    field_validator,
+)
 
 from mrtr import strict_json
 from mrtr.errors import InvalidSignature
@@ -85,6 +97,15 @@ SHOWN: list[Any] = [
         Annotated[float, Field(gt=0)], {"type": "number"}, id="number above an open bound, which a form can't show"
     ),
     pytest.param(Annotated[int, Field(multiple_of=5)], {"type": "integer"}, id="multiple, which a form can't show"),
+    pytest.param(Decimal, {"type": "number"}, id="Decimal"),
+    pytest.param(
+        Annotated[Decimal, Field(ge=0, max_digits=6)], {"type": "number", "minimum": 0}, id="Decimal between bounds"
+    ),
+    pytest.param(
+        Annotated[int, Field(ge=5, gt=0, le=6, lt=9)],
+        {"type": "integer", "minimum": 5, "maximum": 6},
+        id="integer of which the tighter bound counts",
+    ),
     pytest.param(bool, {"type": "boolean"}, id="yes or no"),
     pytest.param(Literal["a", "b"], {"type": "string", "enum": ["a", "b"]}, id="choice"),
     pytest.param(Literal["only"], {"type": "string", "enum": ["only"]}, id="a choice of one"),
@@ -144,6 +165,7 @@ def test_an_optional_field_is_shown_the_same_but_is_not_required(annotation: Any
         (Literal["a", "b"], "b", "b"),
         (Colour, Colour.GREEN, "green"),
         (list[Colour], [Colour.RED], ["red"]),
+        (Decimal, Decimal("1.5"), 1.5),
         (str | None, "Anna", "Anna"),
     ],
 )
@@ -240,6 +262,7 @@ class Plain:
         Plain,
         None,
         bool | Literal["maybe"],
+        list[Decimal],
     ],
     ids=str,
 )
@@ -258,6 +281,17 @@ def test_titles_that_are_no_list_of_options_are_refused() -> None:
 @pytest.mark.parametrize("model", [list[Inner], Inner | None, str, Plain, Inner(ok=True), None], ids=str)
 def test_what_is_no_model_is_refused(model: Any) -> None:
     with pytest.raises(InvalidSignature, match="BaseModel"):
+        Form(model, frozenset())
+
+
+class Tree(BaseModel):
+    label: str
+    parent: Tree | None = None
+
+
+@pytest.mark.parametrize("model", [Tree, RootModel[list[Colour]], RootModel[str]], ids=["recursive", "list", "text"])
+def test_a_model_without_fields_of_one_level_is_no_form(model: Any) -> None:
+    with pytest.raises(InvalidSignature, match=f"{re.escape(model.__name__)} can't be a form: a form is flat"):
         Form(model, frozenset())
 
 
@@ -303,6 +337,12 @@ SECRET_NAMES = [
     "security_code",
     "pin",
     "new_pin",
+    "passwords",
+    "tokens",
+    "secrets",
+    "api_keys",
+    "pwd",
+    "otp",
 ]
 HARMLESS_NAMES = [
     "key",
@@ -381,6 +421,8 @@ GOOD: list[tuple[Any, Any, Any]] = [
     (Annotated[Colour, TITLED], "red", Colour.RED),
     (str | None, "x", "x"),
     (str | None, None, None),
+    (Decimal, strict_json.Number("1.10"), Decimal("1.1")),
+    (Decimal, 3, Decimal(3)),
 ]
 BAD: list[tuple[Any, Any]] = [
     (bool, 1),
@@ -414,6 +456,8 @@ BAD: list[tuple[Any, Any]] = [
     (list[Colour], ["red", "blue"]),
     (Annotated[list[Colour], Field(min_length=1)], []),
     (str | None, 3),
+    (Decimal, True),
+    (Annotated[Decimal, Field(gt=0)], 0),
 ]
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from pydantic import BaseModel, Field, computed_field
 
+from mrtr.errors import InvalidSignature
 from mrtr.output import Output, failure, message, return_annotation
 from tests.unit.test_schema import refs
 
@@ -52,6 +54,10 @@ class Options(TypedDict):
     loud: bool
 
 
+class Socket:
+    """Nothing that JSON knows."""
+
+
 # Objects are structured as they are
 
 OBJECTS: list[Any] = [
@@ -73,6 +79,16 @@ OBJECTS: list[Any] = [
     pytest.param(dict[str, int], {"a": 1}, {"a": 1}, id="dict of text"),
     pytest.param(Note, {"note_id": "7"}, {"note_id": "7", "day": "2026-07-28", "length": 1}, id="a dict for a model"),
 ]
+
+
+class Aliased(BaseModel):
+    note_id: str = Field(alias="noteId")
+    made: int = Field(default=1, serialization_alias="createdAt")
+
+
+OBJECTS += [
+    pytest.param(Aliased, Aliased(noteId="7"), {"noteId": "7", "createdAt": 1}, id="model with aliases"),
+]
 WRAPPED: list[Any] = [
     pytest.param(str, "Deleted 📝.", "Deleted 📝.", "Deleted 📝.", id="text"),
     pytest.param(int, 7, 7, "7", id="integer"),
@@ -90,6 +106,13 @@ WRAPPED: list[Any] = [
     pytest.param(Literal["a"], "a", "a", "a", id="Literal"),
     pytest.param(Any, {"a": [None]}, {"a": [None]}, '{"a":[null]}', id="Any"),
     pytest.param(type(None), None, None, None, id="None"),
+    pytest.param(
+        list[Aliased],
+        [Aliased(noteId="7")],
+        [{"noteId": "7", "createdAt": 1}],
+        '[{"noteId":"7","createdAt":1}]',
+        id="models with aliases",
+    ),
 ]
 
 
@@ -160,6 +183,12 @@ def test_without_an_annotation_there_is_neither_schema_nor_structured_content() 
 def test_a_value_that_is_not_what_was_promised_is_refused(annotation: Any, value: Any) -> None:
     with pytest.raises(ValueError, match="validation error"):
         Output("tool", annotation).result(value)
+
+
+@pytest.mark.parametrize("annotation", [Socket, list[Socket], Callable[[], int], dict[str, Socket] | None], ids=str)
+def test_a_return_type_that_no_schema_describes_refuses_to_start_and_names_the_tool(annotation: Any) -> None:
+    with pytest.raises(InvalidSignature, match=r"^tool: its return type"):
+        Output("tool", annotation)
 
 
 def test_a_value_that_json_cannot_hold_is_refused() -> None:

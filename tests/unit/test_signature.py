@@ -81,6 +81,12 @@ def test_a_context_and_resolved_parameters_are_no_arguments() -> None:
     assert kinds(plan.parameters) == {"ctx": "context", "own": "context", "note_id": "argument", "sure": "resolver"}
 
 
+def test_an_optional_context_as_ported_code_has_it_is_a_context() -> None:
+    def tool(ctx: Context | None = None) -> None: ...
+
+    assert kinds(analyse(tool).parameters) == {"ctx": "context"}
+
+
 def test_a_context_with_type_arguments_as_ported_code_has_them_is_a_context() -> None:
     def tool(ctx: Context[int, str]) -> None: ...  # type: ignore[type-arg]
 
@@ -164,6 +170,7 @@ def test_methods_of_one_object_are_one_resolver_and_of_two_objects_two() -> None
         (AcceptedElicitation[Confirm] | DeclinedElicitation | CancelledElicitation, True),
         (AcceptedElicitation[Confirm] | DeclinedElicitation, True),
         (DeclinedElicitation, True),
+        (ElicitationResult[Confirm] | None, True),
         (Confirm, False),
         (Confirm | None, False),
         (list[int], False),
@@ -290,34 +297,29 @@ def test_a_resolved_parameter_of_the_tool_is_no_argument_of_its_resolvers() -> N
         analyse(tool)
 
 
-@pytest.mark.parametrize("kind", ["*args", "**more"])
-def test_a_resolver_that_takes_whatever_comes_is_refused(kind: str) -> None:
-    def args(*args: int) -> int:
-        return len(args)
-
-    def more(**more: int) -> int:
-        return len(more)
-
-    resolver = args if kind == "*args" else more
-
-    def tool(x: Annotated[int, Resolve(resolver)]) -> None: ...
-
-    with pytest.raises(InvalidSignature, match=f"nothing fills parameter '{kind.strip('*')}'"):
-        analyse(tool)
+def takes_args(*args: int) -> int:
+    return len(args)
 
 
-def test_a_tool_that_takes_whatever_comes_is_refused_by_parameter() -> None:
-    def args(*args: int) -> None: ...
+def takes_more(**more: int) -> int:
+    return len(more)
 
-    def more(**more: int) -> None: ...
 
-    def positional(only: int, /) -> None: ...
+def takes_only(only: int, /) -> int:
+    return only
 
-    for fn, name in ((args, "args"), (more, "more"), (positional, "only")):
+
+@pytest.mark.parametrize(("fn", "name"), [(takes_args, "args"), (takes_more, "more"), (takes_only, "only")])
+def test_a_tool_or_resolver_with_a_parameter_that_has_no_name_to_fill_it_by_is_refused(
+    fn: Callable[..., Any], name: str
+) -> None:
+    def tool(only: int, x: Annotated[int, Resolve(fn)]) -> None: ...
+
+    for broken in (fn, tool):
         with pytest.raises(
-            InvalidSignature, match=rf"{fn.__name__}: parameter '{name}' must be an ordinary named parameter"
+            InvalidSignature, match=f"{fn.__name__}: parameter '{name}' must be an ordinary named parameter"
         ):
-            analyse(fn)
+            analyse(broken)
 
 
 def test_a_cycle_of_resolvers_is_shown_from_end_to_end() -> None:
@@ -386,10 +388,10 @@ def test_annotations_that_cannot_be_read_name_the_function() -> None:
 @pytest.mark.parametrize(
     ("returns", "problem"),
     [
-        (Elicit[Nested], r"Nested\.inner can't be shown"),
+        (Elicit[Nested], r"^resolver resolver: Nested\.inner can't be shown"),
         (Elicit[Nested] | int, r"Nested\.inner can't be shown"),
         (Optional[Elicit[Nested]], r"Nested\.inner can't be shown"),  # noqa: UP045
-        (Elicit[list[Confirm]], "BaseModel"),  # type: ignore[type-var]
+        (Elicit[list[Confirm]], "^resolver resolver: .*BaseModel"),  # type: ignore[type-var]
         (Elicit[Login], r"Login\.pin looks like a secret"),
         (Elicit[Confirm] | Elicit[Login], "may ask one question; split it"),
     ],
