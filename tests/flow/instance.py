@@ -127,7 +127,7 @@ def invoke(module: ModuleType, invocation: dict[str, Any], clock: Clock) -> Any:
 
 
 def crowd(module: ModuleType, invocation: dict[str, Any], size: int) -> list[Any]:
-    for service in ("dynamodb", "secretsmanager"):
+    for service in ("dynamodb", "secretsmanager", "kms"):
         aws.client(service)  # loaded once for all; each process connects by itself
     ready, go = os.pipe()
     readers: list[IO[str]] = []

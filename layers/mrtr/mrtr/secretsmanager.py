@@ -50,7 +50,8 @@ class RingSecret:
 
     def read(self) -> Version:
         """The version in use. Raises ConfigurationError when it holds no text."""
-        answer = self._call("GetSecretValue")
+        # The label is what AWS reads without one too; moto then still reads the version that PutSecretValue put into use last.
+        answer = self._call("GetSecretValue", VersionStage=CURRENT)
         text = answer.get("SecretString")
         if not isinstance(text, str):
             raise ConfigurationError(f"secret {self._arn} holds no text; store the key ring as JSON text")
