@@ -181,8 +181,8 @@ class _Call:
                 if asks:
                     single_use.ask(verdict, response, round_)
                     return response
-            except (ConfigurationError, Unavailable):
-                single_use.release(verdict)  # likewise: the question could not be sealed or recorded
+            except (ProtocolError, ConfigurationError, Unavailable):
+                single_use.release(verdict)  # likewise: the question could not be put
                 raise
         single_use.finish(verdict, response)
         return response

@@ -12,6 +12,7 @@ from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerati
 from . import strict_json
 from .content import CONTENT_TYPES, CallToolResult, TextContent
 from .errors import InvalidSignature
+from .input_required import InputRequiredResult
 from .schema import inline_refs
 
 UNKNOWN: Any = object()
@@ -68,7 +69,7 @@ class Output:
     def _typed(self) -> TypeAdapter[Any]:
         if self._adapter is None:
             annotation = Any if self._annotation is UNKNOWN else self._annotation
-            takes_config = not (isinstance(annotation, type) and _has_own_config(annotation))
+            takes_config = not _has_own_config(annotation)
             self._adapter = TypeAdapter(annotation, config=_BYTES_AS_BASE64 if takes_config else None)
         return self._adapter
 
@@ -76,7 +77,11 @@ class Output:
 def return_annotation(fn: Any) -> Any:
     """What `fn` promises to return, UNKNOWN where it promises nothing."""
     target = fn if hasattr(fn, "__annotations__") else getattr(fn, "func", None) or type(fn).__call__
-    return typing.get_type_hints(target, include_extras=True).get("return", UNKNOWN)
+    annotation = typing.get_type_hints(target, include_extras=True).get("return", UNKNOWN)
+    if get_origin(annotation) in (typing.Union, types.UnionType):
+        results = tuple(arm for arm in get_args(annotation) if arm is not InputRequiredResult)
+        return typing.Union[results] if results else UNKNOWN  # noqa: UP007 - made at run time
+    return UNKNOWN if annotation is InputRequiredResult else annotation
 
 
 def failure(reason: str) -> dict[str, Any]:
@@ -137,9 +142,11 @@ def _is_object(annotation: Any) -> bool:
     )
 
 
-def _has_own_config(annotation: type) -> bool:
+def _has_own_config(annotation: Any) -> bool:
     """Types whose configuration is their own: pydantic refuses one from outside."""
-    return (
+    if get_origin(annotation) is Annotated:
+        return _has_own_config(get_args(annotation)[0])
+    return isinstance(annotation, type) and (
         issubclass(annotation, BaseModel)
         or hasattr(annotation, "__dataclass_fields__")
         or typing.is_typeddict(annotation)

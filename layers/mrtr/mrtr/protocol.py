@@ -103,10 +103,11 @@ def read_request(http: HttpRequest, methods: Collection[str], limits: Limits) ->
         params = _check_params(message)
         meta, version = _check_meta(params, method)
         _check_version(http, version)
-        _check_mirrored(http, "Mcp-Method", method)
+        name = _check_headers(http, method, params)
         if method not in methods:
             raise ProtocolError(Fault.METHOD_NOT_FOUND, f"Method not found: {_shown(method)}")
-        name = _check_name(http, method, params)
+        if name is None:
+            raise ProtocolError(Fault.INVALID_PARAMS, f"params.{NAMED_METHODS[method]} is missing or not a string")
     except ProtocolError as error:
         raise Rejected(error, request_id) from None
     client_info = meta.get(_CLIENT_INFO_KEY)
@@ -188,13 +189,15 @@ def _check_version(http: HttpRequest, version: str) -> None:
         )
 
 
-def _check_name(http: HttpRequest, method: str, params: Mapping[str, Any]) -> str:
+def _check_headers(http: HttpRequest, method: str, params: Mapping[str, Any]) -> str | None:
+    """The name in `params`: '' for a method that has none, None where it should have one and has not."""
+    _check_mirrored(http, "Mcp-Method", method)
     member = NAMED_METHODS.get(method)
     if member is None:
         return ""
     name = params.get(member)
     if not isinstance(name, str):
-        raise ProtocolError(Fault.INVALID_PARAMS, f"params.{member} is missing or not a string")
+        return None
     _check_mirrored(http, "Mcp-Name", name, encoded=True)
     return name
 

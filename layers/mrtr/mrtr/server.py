@@ -61,13 +61,15 @@ class Server(Endpoint):
         icons: Sequence[Icon] | None = None,
         annotations: ToolAnnotations | None = None,
         meta: Mapping[str, Any] | None = None,
+        input_schema: Mapping[str, Any] | None = None,
         rerun_after_crash: bool = False,
     ) -> Callable[[F], F]:
         """Register a function as a tool; its docstring is what the model reads, its signature the input schema.
 
         Parameters annotated with `Resolve(…)` or `Context` are not part of the schema. A tool that asked runs once per confirmation, even
         when requests are repeated or a process dies; `rerun_after_crash=True` lets a run that died before its result was recorded be
-        started again, for actions that may safely be repeated. Raises InvalidSignature when the function can't be served.
+        started again, for actions that may safely be repeated. input_schema: published instead of the schema made from the signature, by
+        which arguments are still read. Raises InvalidSignature when the function can't be served.
         """
         _called(name, "tool")
 
@@ -80,6 +82,7 @@ class Server(Endpoint):
                 icons=icons,
                 annotations=annotations,
                 meta=meta,
+                input_schema=input_schema,
                 rerun_after_crash=rerun_after_crash,
             )
             self._add(self._tools, tool.name, tool, "tools")

@@ -9,6 +9,7 @@ from typing import Any
 from . import strict_json
 from .arguments import Arguments
 from .content import Icon
+from .errors import InvalidSignature
 from .feature import described, name_of
 from .output import Output, failure, message, return_annotation
 from .param_headers import check, find
@@ -55,6 +56,7 @@ class Tool:
         icons: Sequence[Icon] | None = None,
         annotations: ToolAnnotations | None = None,
         meta: Mapping[str, Any] | None = None,
+        input_schema: Mapping[str, Any] | None = None,
         rerun_after_crash: bool = False,
     ) -> None:
         self.name = name_of(fn, name)
@@ -66,14 +68,15 @@ class Tool:
         self.output = Output(self.name, return_annotation(fn))
         self._words = described(fn, title, description, icons)
         self._meta = meta
-        self._mirrored = find(self.name, self.arguments.schema)
+        self._input_schema = self.arguments.schema if input_schema is None else _checked(self, input_schema)
+        self._mirrored = find(self.name, self._input_schema)
 
     def __repr__(self) -> str:
         return f"Tool({self.name!r})"
 
     def definition(self) -> dict[str, Any]:
         """The tool as `tools/list` shows it."""
-        definition: dict[str, Any] = {"name": self.name, **self._words, "inputSchema": self.arguments.schema}
+        definition: dict[str, Any] = {"name": self.name, **self._words, "inputSchema": self._input_schema}
         if self.output.schema is not None:
             definition["outputSchema"] = self.output.schema
         if self.annotations is not None and self.annotations.wire():
@@ -96,3 +99,16 @@ class Tool:
 
     def crash(self, text: str) -> dict[str, Any]:
         return failure(text)
+
+
+def _checked(tool: Tool, schema: Mapping[str, Any]) -> dict[str, Any]:
+    """A schema written by hand: it describes the function's own arguments, or the function is refused."""
+    properties = schema.get("properties", {})
+    if schema.get("type") != "object" or not isinstance(properties, Mapping):
+        raise InvalidSignature(f'{tool.name}: an input_schema is of "type": "object"')
+    foreign = sorted(set(properties) - set(tool.plan.arguments))
+    if foreign:
+        raise InvalidSignature(
+            f"{tool.name}: input_schema names {', '.join(foreign)}, which the function does not take"
+        )
+    return dict(schema)
