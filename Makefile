@@ -5,13 +5,14 @@ PORT ?= 3000
 RUN := .venv/bin/python
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test check format sam-local catalog setup lock clean
+.PHONY: help demo serve test check conformance format sam-local catalog setup lock clean
 
 help:
 	@echo "make demo        the whole story, played by the official client against a stack on this machine"
 	@echo "make serve       that stack at http://127.0.0.1:$(PORT)/mcp (PORT=...), until Ctrl-C"
 	@echo "make test        all tests (ARGS=... goes to pytest)"
 	@echo "make check       format, lint, types, template, catalog"
+	@echo "make conformance the public conformance suite against the deployed stack, through a front door and directly"
 	@echo "make format      put the format right"
 	@echo "make catalog     write what the front door lists anew, after a tool has changed"
 	@echo "make sam-local   sam local invoke and start-api in Docker (error 3 where there is no Docker engine)"
@@ -29,6 +30,9 @@ test: setup
 
 check: setup
 	@$(RUN) -m local.check
+
+conformance: setup
+	@$(RUN) -m local.conformance $(ARGS)
 
 format: setup
 	@.venv/bin/ruff check --quiet --fix-only . && .venv/bin/ruff format --quiet .

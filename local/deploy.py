@@ -46,11 +46,12 @@ def client(service: Any, endpoint_url: str) -> Any:
     )
 
 
-def sam_deploy(aws: Aws, template: Path, stack: str) -> None:
+def sam_deploy(aws: Aws, template: Path, stack: str, parameters: Mapping[str, str]) -> None:
     client("s3", aws.endpoint_url).create_bucket(Bucket=BUCKET)
+    overrides = [*parameter_overrides(), *(f"{name}={value}" for name, value in parameters.items())]
     command: list[str | Path] = [SAM, "deploy", "--template-file", template, "--stack-name", stack, "--s3-bucket", BUCKET,
                "--capabilities", "CAPABILITY_IAM", "--no-confirm-changeset", "--no-progressbar", "--config-env", "local",
-               "--parameter-overrides", *parameter_overrides()]  # fmt: skip
+               "--parameter-overrides", *overrides]  # fmt: skip
     done = subprocess.run(
         command, check=False, cwd=ROOT, env=sam_environment(aws.endpoint_url), text=True, stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
@@ -96,16 +97,18 @@ def import_api(aws: Aws, made: Deployed, template: Mapping[str, Any]) -> None:
                 )
                 targets[function] = f"integrations/{integration['IntegrationId']}"
             gateway.create_route(ApiId=api_id, RouteKey=route_key, Target=targets[function])
-        cors = resolved(body["x-amazon-apigateway-cors"])
-        gateway.update_api(ApiId=api_id, CorsConfiguration={name[0].upper() + name[1:]: cors[name] for name in cors})
+        if "x-amazon-apigateway-cors" in body:
+            cors = resolved(body["x-amazon-apigateway-cors"])
+            settings = {name[0].upper() + name[1:]: value for name, value in cors.items()}
+            gateway.update_api(ApiId=api_id, CorsConfiguration=settings)
         (aws.folder / "api").write_text(api_id)
 
 
-def deploy(aws: Aws, template: Path, stack: str) -> Deployed:
-    """Deploy the built template as `stack` and tell what it made."""
+def deploy(aws: Aws, template: Path, stack: str, parameters: Mapping[str, str] | None = None) -> Deployed:
+    """Deploy the built template as `stack` and tell what it made. The API of the last deploy is the one at `aws.api_url`."""
     say("deploying (sam deploy) ...")
     started = time.monotonic()
-    sam_deploy(aws, template, stack)
+    sam_deploy(aws, template, stack, parameters or {})
     cloudformation = client("cloudformation", aws.endpoint_url)
     resources = cloudformation.describe_stack_resources(StackName=stack)["StackResources"]
     made = Deployed(
