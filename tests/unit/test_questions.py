@@ -5,10 +5,11 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, Field
 
+from mrtr.content import ImageContent, TextContent
 from mrtr.errors import Fault, ProtocolError
 from mrtr.forms import InvalidAnswer
 from mrtr.outcomes import AcceptedElicitation, CancelledElicitation, DeclinedElicitation, ElicitationResult
-from mrtr.questions import Elicit, normalise
+from mrtr.questions import Elicit, ElicitUrl, ListRoots, Root, Sample, SamplingMessage, confirm, normalise
 from mrtr.strict_json import Number
 
 NOTHING = frozenset[str]()
@@ -38,6 +39,12 @@ def test_a_question_is_a_form_elicitation_on_the_wire() -> None:
             },
         },
     }
+
+
+def test_a_confirmation_is_a_form_with_one_box() -> None:
+    schema = confirm("Sure?").wire(NOTHING)["params"]["requestedSchema"]
+    assert list(schema["properties"]) == schema["required"] == ["confirm"]
+    assert schema["properties"]["confirm"]["type"] == "boolean"
 
 
 def test_what_sounds_like_a_secret_is_asked_for_only_where_it_is_allowed() -> None:
@@ -130,6 +137,163 @@ def test_an_answer_is_read_as_what_it_came_to() -> None:
 def test_an_accepted_answer_that_does_not_fit_is_invalid(answer: str) -> None:
     with pytest.raises(InvalidAnswer):
         ASK.read(answer, NOTHING)
+
+
+# Pages
+
+
+PAGE = ElicitUrl("Sign in, please.", "https://example.com/sign-in?for=7")
+
+
+def test_a_page_is_a_url_elicitation_on_the_wire() -> None:
+    assert PAGE.wire(NOTHING) == {
+        "method": "elicitation/create",
+        "params": {"mode": "url", "message": "Sign in, please.", "url": "https://example.com/sign-in?for=7"},
+    }
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "",
+        "/sign-in",
+        "example.com/sign-in",
+        "//example.com",
+        "https://",
+        "https:///path",
+        "ftp://example.com",
+        "javascript:alert(1)",
+        "https://user:word@example.com",
+        "https://user@example.com",
+    ],
+)
+def test_what_is_no_plain_web_address_is_refused(url: str) -> None:
+    with pytest.raises(ValueError, match="absolute"):
+        ElicitUrl("m", url)
+
+
+@pytest.mark.parametrize(
+    ("capabilities", "missing"),
+    [
+        ({"elicitation": {"url": {}}}, False),
+        ({"elicitation": {"form": {}, "url": {}}}, False),
+        ({"elicitation": {}}, True),
+        ({"elicitation": {"form": {}}}, True),
+        ({"elicitation": {"url": True}}, True),
+        ({}, True),
+    ],
+)
+def test_only_a_client_that_says_it_opens_pages_is_sent_to_one(capabilities: dict[str, Any], missing: bool) -> None:
+    assert PAGE.missing_capability(capabilities) == ({"elicitation": {"url": {}}} if missing else None)
+
+
+def test_agreeing_to_open_a_page_is_an_outcome_without_data() -> None:
+    assert PAGE.read("accept", NOTHING) == AcceptedElicitation(None)
+    assert PAGE.read("decline", NOTHING) == DeclinedElicitation()
+    assert PAGE.read("cancel", NOTHING) == CancelledElicitation()
+
+
+def test_a_page_does_not_show_its_address() -> None:
+    assert "example" not in repr(PAGE)
+
+
+# The client's model and its roots
+
+SAMPLE = Sample(
+    [SamplingMessage(role="user", content="The capital of France?")], max_tokens=9, system_prompt="Be short."
+)
+SAID = {"role": "assistant", "content": {"type": "text", "text": "Paris"}, "model": "m", "stopReason": "endTurn"}
+
+
+def test_a_sample_is_a_sampling_request_without_what_was_not_given() -> None:
+    content = {"type": "text", "text": "The capital of France?"}
+    params = {"messages": [{"role": "user", "content": content}], "maxTokens": 9, "systemPrompt": "Be short."}
+    assert SAMPLE.wire(NOTHING) == {"method": "sampling/createMessage", "params": params}
+    assert "France" not in repr(SAMPLE) + repr(SamplingMessage(role="user", content="France"))
+
+
+def test_a_sample_may_hold_all_that_the_specification_has() -> None:
+    tools = [{"name": "t", "inputSchema": {"type": "object"}}]
+    full = Sample(
+        [SamplingMessage(role="user", content=[TextContent(text="a"), ImageContent(data=b"b", mime_type="image/png")])],
+        max_tokens=1,
+        temperature=0.0,
+        stop_sequences=("x",),
+        metadata={"a": 1},
+        model_preferences={"speedPriority": 1},
+        tools=tools,
+        tool_choice={"mode": "auto"},
+    )
+    params = full.wire(NOTHING)["params"]
+    assert [block["type"] for block in params["messages"][0]["content"]] == ["text", "image"]
+    assert {name: params[name] for name in ("temperature", "stopSequences", "tools", "toolChoice")} == {
+        "temperature": 0.0,
+        "stopSequences": ["x"],
+        "tools": tools,
+        "toolChoice": {"mode": "auto"},
+    }
+    assert full.missing_capability({"sampling": {}}) == {"sampling": {"tools": {}}}
+    assert full.missing_capability({"sampling": {"tools": {}}}) is None
+
+
+def test_only_a_client_with_a_model_or_roots_is_asked_for_them() -> None:
+    assert SAMPLE.missing_capability({"sampling": {}}) is None
+    assert SAMPLE.missing_capability({"elicitation": {}}) == {"sampling": {}}
+    assert ListRoots().missing_capability({"roots": {"listChanged": True}}) is None
+    assert ListRoots().missing_capability({"roots": None}) == {"roots": {}}
+
+
+def test_what_the_model_said_is_read_with_its_text() -> None:
+    outcome = SAMPLE.read(normalise({**SAID, "_meta": {"x": 1}}), NOTHING)
+    said = outcome.data
+    assert (said.role, said.model, said.stop_reason, said.text) == ("assistant", "m", "endTurn", "Paris")
+    several = {**SAID, "content": [{"type": "text", "text": "Pa"}, {"type": "image"}, {"type": "text", "text": "ris"}]}
+    assert SAMPLE.read(normalise(several), NOTHING).data.text == "Paris"
+    assert "Paris" not in repr(outcome) + repr(said)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"role": "system"},
+        {"model": None},
+        {"content": None},
+        {"content": "Paris"},
+        {"content": [None]},
+        {"content": {"text": "Paris"}},
+        {"content": {"type": "text"}},
+    ],
+)
+def test_what_no_model_says_is_asked_again(change: dict[str, Any]) -> None:
+    with pytest.raises(InvalidAnswer, match="no sampling result"):
+        SAMPLE.read(normalise({**SAID, **change}), NOTHING)
+
+
+def test_roots_are_read_with_their_names() -> None:
+    roots = [{"uri": "file:///a", "name": "A"}, {"uri": "file:///b"}, {"uri": "file:///c", "name": 3}]
+    outcome = ListRoots().read(normalise({"roots": roots}), NOTHING)
+    assert outcome.data.roots == [Root("file:///a", "A"), Root("file:///b"), Root("file:///c")]
+    assert ListRoots().wire(NOTHING) == {"method": "roots/list", "params": {}}
+    assert repr(ListRoots()) == "ListRoots()"
+
+
+@pytest.mark.parametrize("roots", [None, "file:///a", ["file:///a"], [{"name": "a"}], [{"uri": 1}]])
+def test_what_are_no_roots_is_asked_again(roots: object) -> None:
+    with pytest.raises(InvalidAnswer, match="no list of roots"):
+        ListRoots().read(normalise({"roots": roots}), NOTHING)
+
+
+def test_an_answer_of_another_kind_is_asked_again() -> None:
+    sampled, filled_in = normalise(SAID), normalise({"action": "accept", "content": {"phone": "0123456789"}})
+    for question, answer in (
+        (ASK, sampled),
+        (SAMPLE, filled_in),
+        (SAMPLE, "decline"),
+        (ListRoots(), "accept"),
+        (ListRoots(), sampled),
+    ):
+        with pytest.raises(InvalidAnswer):
+            question.read(answer, NOTHING)
 
 
 # Outcomes

@@ -14,12 +14,12 @@ from mrtr.context import Context
 from mrtr.dialogue import Dialogue, Paused
 from mrtr.errors import ToolError
 from mrtr.outcomes import AcceptedElicitation, CancelledElicitation, DeclinedElicitation, ElicitationResult
-from mrtr.questions import Elicit
+from mrtr.questions import Elicit, ElicitUrl
 from mrtr.resolve import NotAccepted, fill
 from mrtr.signature import Resolve, analyse
 from mrtr.state import FlowState
 
-FORMS: dict[str, Any] = {"elicitation": {}}
+FORMS: dict[str, Any] = {"elicitation": {"form": {}, "url": {}}}
 YES = {"action": "accept", "content": {"confirm": True}}
 DECLINE, CANCEL = {"action": "decline"}, {"action": "cancel"}
 CONTEXT: Any = object()
@@ -174,6 +174,36 @@ def test_a_dependent_question_is_asked_anew_when_what_it_depends_on_reads_differ
     notes[0] = "new text"
     assert flow.pauses(ask_about=YES) == ["ask_about"]
     assert flow.leg(ask_about=YES)["sure"] == Confirm(confirm=True)
+
+
+def test_a_page_that_a_person_agreed_to_open_is_asked_for_until_the_resolver_finds_it_done() -> None:
+    done = [False]
+
+    def sign_in() -> ElicitUrl | str:
+        return "signed in" if done[0] else ElicitUrl("Sign in, please.", "https://example.com/sign-in")
+
+    def tool(
+        who: Annotated[str, Resolve(sign_in)], outcome: Annotated[ElicitationResult[Confirm], Resolve(sign_in)]
+    ) -> None: ...
+
+    flow = Flow(tool)
+    assert flow.pauses() == ["sign_in"]
+    assert flow.pauses(sign_in={"action": "accept"}) == ["sign_in"]
+    assert flow.pauses(sign_in={"action": "accept"}) == ["sign_in"]
+    done[0] = True
+    assert flow.leg(sign_in={"action": "accept"})["who"] == "signed in"
+
+
+def test_a_page_that_a_person_did_not_want_to_open_ends_the_call() -> None:
+    def sign_in() -> ElicitUrl:
+        return ElicitUrl("Sign in, please.", "https://example.com/sign-in")
+
+    def tool(who: Annotated[str, Resolve(sign_in)]) -> None: ...
+
+    flow = Flow(tool)
+    flow.pauses()
+    with pytest.raises(NotAccepted):
+        flow.leg(sign_in=DECLINE)
 
 
 def test_a_shared_resolver_runs_once_a_leg() -> None:
