@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from pydantic import BaseModel, Field
+from pydantic.errors import PydanticInvalidForJsonSchema
 
 from mrtr import canonical, strict_json
 from mrtr.arguments import Arguments, InvalidArguments
@@ -242,6 +243,28 @@ class Socket:
 def test_an_argument_that_no_schema_describes_refuses_to_start_and_is_named_with_the_mend(annotation: Any) -> None:
     with pytest.raises(InvalidSignature, match=r"^tool: argument 'odd' .*Resolve"):
         Arguments("tool", {"fine": Argument(int, REQUIRED), "odd": Argument(annotation, REQUIRED)})
+
+
+class Fussy:
+    """Describes itself once, and not beside others."""
+
+    described = 0
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
+        return handler(int)
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core_schema: Any, handler: Any) -> Any:
+        cls.described += 1
+        if cls.described == 1:
+            raise PydanticInvalidForJsonSchema("not yet")
+        return handler(core_schema)
+
+
+def test_where_no_single_argument_is_to_blame_all_are_named() -> None:
+    with pytest.raises(InvalidSignature, match="argument 'a, b' has a type"):
+        Arguments("tool", {"a": Argument(int, REQUIRED), "b": Argument(Fussy, REQUIRED)})
 
 
 def test_a_field_in_the_annotation_goes_together_with_a_plain_default() -> None:

@@ -148,6 +148,12 @@ def test_a_function_that_cannot_be_imported_fails_loudly(functions: Path) -> Non
     assert sys.path == path
 
 
+def test_a_module_that_python_cannot_load_is_refused_by_file(functions: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.spec_from_file_location", lambda *_: None)
+    with pytest.raises(SystemExit, match=r"app\.py can't be imported"):
+        tools_of(functions)
+
+
 # The command
 
 

@@ -14,6 +14,15 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from pydantic import BaseModel, Field, computed_field
 
+from mrtr.content import (
+    AudioContent,
+    CallToolResult,
+    EmbeddedResource,
+    ImageContent,
+    ResourceLink,
+    TextContent,
+    TextResourceContents,
+)
 from mrtr.errors import InvalidSignature
 from mrtr.output import Output, failure, message, return_annotation
 from tests.unit.test_schema import refs
@@ -210,6 +219,68 @@ def test_any_text_is_handed_on_as_it_is(text: str) -> None:
 def test_a_message_is_a_normal_result_and_a_failure_is_marked() -> None:
     assert message("Kept.") == {"content": [{"type": "text", "text": "Kept."}], "isError": False}
     assert failure("No such note.") == {"content": [{"type": "text", "text": "No such note."}], "isError": True}
+
+
+# Content as it is
+
+BLOCKS = [
+    TextContent(text="a"),
+    ImageContent(data=b"\xff", mime_type="image/png"),
+    AudioContent(data="/w==", mime_type="audio/wav"),
+    ResourceLink(uri="note://7", name="seven"),
+    EmbeddedResource(resource=TextResourceContents(uri="note://7", text="b")),
+]
+
+
+@pytest.mark.parametrize("block", BLOCKS, ids=lambda block: str(block.type))
+def test_a_content_block_is_sent_as_it_is_without_structured_content(block: Any) -> None:
+    for annotation in (type(block), list[type(block)], TextContent | type(block), Any):  # type: ignore[misc]
+        assert Output("tool", annotation).result(block) == {"content": [block.wire()], "isError": False}
+    assert Output("tool", type(block)).schema is None
+    assert Output("tool", list[type(block) | str]).schema is None  # type: ignore[misc]
+
+
+def test_blocks_and_texts_mix_in_a_list() -> None:
+    result = Output("tool").result(["first", *BLOCKS])
+    assert [block["type"] for block in result["content"]] == [
+        "text",
+        "text",
+        "image",
+        "audio",
+        "resource_link",
+        "resource",
+    ]
+    assert result["content"][2]["data"] == "/w=="
+    assert "structuredContent" not in result
+
+
+def test_a_list_of_content_with_anything_else_in_it_is_refused() -> None:
+    with pytest.raises(ValueError, match="content blocks and texts only"):
+        Output("tool").result([BLOCKS[0], 7])
+
+
+def test_a_list_without_any_block_is_a_value_like_another() -> None:
+    assert Output("tool").result(["a", "b"])["content"] == [{"type": "text", "text": '["a","b"]'}]
+    assert Output("tool", list[str]).result(["a"])["structuredContent"] == {"result": ["a"]}
+
+
+def test_a_whole_result_is_the_authors_own() -> None:
+    whole = CallToolResult(
+        content=[TextContent(text="a")], structured_content=[1], is_error=True, meta={"com.example/a": 1}
+    )
+    assert Output("tool", CallToolResult).result(whole) == {
+        "content": [{"type": "text", "text": "a"}],
+        "structuredContent": [1],
+        "isError": True,
+        "_meta": {"com.example/a": 1},
+    }
+    assert Output("tool", CallToolResult).schema is None
+
+
+def test_bytes_are_written_as_base64() -> None:
+    assert (
+        Output("tool", bytes).result(b"\xfb\xff")["structuredContent"]["result"].translate({45: "+", 95: "/"}) == "+/8="
+    )
 
 
 # What a function promises

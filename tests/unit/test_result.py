@@ -5,7 +5,7 @@ import json
 import pytest
 
 from mrtr.errors import Fault, ProtocolError
-from mrtr.result import error_response, render, response
+from mrtr.result import as_json, error_response, from_json, render, response
 
 INFO = {"name": "notes", "version": "1.0.0"}
 
@@ -51,3 +51,12 @@ def test_an_error_has_code_message_and_the_id_if_there_is_one() -> None:
 def test_an_error_carries_data_where_there_is_some() -> None:
     error = ProtocolError(Fault.UNSUPPORTED_VERSION, "no", data={"supported": ["a"], "requested": "b"})
     assert json.loads(error_response(1, error))["error"]["data"] == {"supported": ["a"], "requested": "b"}
+
+
+def test_an_error_that_was_recorded_for_a_duplicate_is_the_same_error() -> None:
+    for error in (
+        ProtocolError(Fault.INVALID_PARAMS, "Unknown note 📝"),
+        ProtocolError(Fault.MISSING_CAPABILITY, "no", data={"requiredCapabilities": {"elicitation": {}}}),
+    ):
+        again = from_json(as_json(error))
+        assert (again.fault, again.message, again.data) == (error.fault, error.message, error.data)

@@ -4,7 +4,7 @@ import pytest
 
 from mrtr.errors import ConfigurationError
 from mrtr.protocol import Limits
-from mrtr.settings import Settings, read_limits, read_settings
+from mrtr.settings import Settings, read_limits, read_settings, read_timing
 
 NEEDED = {"MRTR_KEYRING": "secretsmanager:arn", "MRTR_CLAIM_TABLE": "claims", "MRTR_AUDIENCE": "stack"}
 
@@ -59,3 +59,23 @@ def test_origins_are_a_list_with_commas_and_spaces_between() -> None:
 def test_a_body_limit_that_is_no_number_is_refused_by_name() -> None:
     with pytest.raises(ConfigurationError, match="MRTR_MAX_BODY_BYTES"):
         read_limits({"MRTR_MAX_BODY_BYTES": "1MiB"})
+
+
+# What a rotation goes by
+
+
+def test_a_rotation_goes_by_the_times_of_the_deployment() -> None:
+    timing = read_timing({})
+    assert (timing.ring_cache_s, timing.ring_limit_s, timing.flow_ttl_s, timing.clock_skew_s) == (300, 3600, 3600, 60)
+    times = {"MRTR_RING_CACHE_S": "10", "MRTR_RING_LIMIT_S": "20", "MRTR_FLOW_TTL_S": "30", "MRTR_CLOCK_SKEW_S": "0"}
+    timing = read_timing(times)
+    assert (timing.ring_cache_s, timing.ring_limit_s, timing.flow_ttl_s, timing.clock_skew_s) == (10, 20, 30, 0)
+
+
+def test_a_ring_is_never_given_up_before_it_is_old() -> None:
+    assert read_timing({"MRTR_RING_CACHE_S": "500", "MRTR_RING_LIMIT_S": "20"}).ring_limit_s == 500
+
+
+def test_a_clock_skew_that_is_no_whole_number_is_refused_by_name() -> None:
+    with pytest.raises(ConfigurationError, match="MRTR_CLOCK_SKEW_S must be a whole number of 0 or more"):
+        read_timing({"MRTR_CLOCK_SKEW_S": "-1"})
