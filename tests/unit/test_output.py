@@ -96,6 +96,13 @@ class Aliased(BaseModel):
 
 
 OBJECTS += [
+    pytest.param(
+        Annotated[Note, "said of it"],
+        Note(note_id="7"),
+        {"note_id": "7", "day": "2026-07-28", "length": 1},
+        id="annotated model",
+    ),
+    pytest.param(Annotated[Options, "said of it"], {"loud": True}, {"loud": True}, id="annotated TypedDict"),
     pytest.param(Aliased, Aliased(noteId="7"), {"noteId": "7", "createdAt": 1}, id="model with aliases"),
 ]
 WRAPPED: list[Any] = [

@@ -225,12 +225,8 @@ def test_each_rung_has_its_status_its_code_and_the_id_as_far_as_it_was_read(rung
     assert (fault, fault.status, fault.code, rejected.request_id) == LADDER[rung]
 
 
-PAIRS = [
-    pair
-    for pair in itertools.combinations(LADDER, 2)
-    if pair not in [(too_large, bad_base64), (other_name_in_the_header, unknown_method)]
-]
-"""All pairs but two: how large a body is that can't be decoded, nobody knows."""
+PAIRS = [pair for pair in itertools.combinations(LADDER, 2) if pair != (too_large, bad_base64)]
+"""All pairs but one: how large a body is that can't be decoded, nobody knows."""
 
 
 @pytest.mark.parametrize(("first", "second"), PAIRS, ids=_named)
