@@ -24,6 +24,7 @@ from mrtr.content import (
     TextResourceContents,
 )
 from mrtr.errors import InvalidSignature
+from mrtr.input_required import InputRequiredResult
 from mrtr.output import Output, failure, message, return_annotation
 from tests.unit.test_schema import refs
 
@@ -311,6 +312,27 @@ class Reader:
 
     def method(self) -> int:
         return 1
+
+
+ASKING = InputRequiredResult(request_state="mine")
+
+
+def asks() -> InputRequiredResult:
+    return ASKING
+
+
+def asks_or_counts() -> int | InputRequiredResult:
+    return ASKING
+
+
+def asks_or_writes() -> str | InputRequiredResult | None:
+    return ASKING
+
+
+def test_a_question_asked_by_hand_is_no_part_of_the_promise() -> None:
+    assert Output("tool", return_annotation(asks)).schema is None
+    assert return_annotation(asks_or_counts) is int
+    assert return_annotation(asks_or_writes) == (str | None)
 
 
 def test_the_promise_is_read_from_functions_methods_partials_and_callable_objects() -> None:

@@ -214,11 +214,16 @@ class SlowSource(Source):
 
 
 @pytest.mark.parametrize(
-    "use",
-    [lambda cache, now: cache.sealing_key(now), lambda cache, now: cache.opening_key("new", now)],
-    ids=["an old ring", "an unknown kid"],
+    ("use", "age_s"),
+    [
+        pytest.param(lambda cache, now: cache.sealing_key(now), MAX_AGE_S, id="an old ring"),
+        pytest.param(lambda cache, now: cache.opening_key("new", now), MAX_AGE_S, id="an unknown kid and an old ring"),
+        pytest.param(lambda cache, now: cache.opening_key("new", now), 1, id="an unknown kid"),
+    ],
 )
-def test_threads_that_need_a_fetch_at_once_share_one(use: Callable[[RingCache, float], RingKey | None]) -> None:
+def test_threads_that_need_a_fetch_at_once_share_one(
+    use: Callable[[RingCache, float], RingKey | None], age_s: int
+) -> None:
     source = SlowSource("k1")
     cache = RingCache(source, max_age_s=MAX_AGE_S, retry_gap_s=-1)  # no gap: the lock alone is at work
     source.go_on.set()
@@ -229,7 +234,7 @@ def test_threads_that_need_a_fetch_at_once_share_one(use: Callable[[RingCache, f
     found: list[str | None] = []
 
     def work() -> None:
-        key = use(cache, T0 + MAX_AGE_S)
+        key = use(cache, T0 + age_s)
         found.append(None if key is None else key.kid)
 
     threads = [threading.Thread(target=work) for _ in range(8)]
@@ -240,4 +245,4 @@ def test_threads_that_need_a_fetch_at_once_share_one(use: Callable[[RingCache, f
     for thread in threads:
         thread.join()
     assert found == ["new"] * 8
-    assert source.fetched_at == [0, MAX_AGE_S]
+    assert source.fetched_at == [0, age_s]

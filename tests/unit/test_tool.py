@@ -5,6 +5,7 @@ from typing import Annotated
 import pytest
 from pydantic import BaseModel, Field
 
+from mrtr.content import Icon
 from mrtr.context import Context
 from mrtr.errors import InvalidSignature, ProtocolError
 from mrtr.http import read_event
@@ -116,6 +117,12 @@ def test_name_description_and_meta_can_be_given() -> None:
     assert definition["_meta"] == {"com.example/x": 1}
 
 
+def test_icons_are_shown() -> None:
+    icons = [Icon(src="https://example.com/i.png", mime_type="image/png", sizes=["48x48"])]
+    shown = {"src": "https://example.com/i.png", "mimeType": "image/png", "sizes": ["48x48"]}
+    assert Tool(delete_note, icons=icons).definition()["icons"] == [shown]
+
+
 def test_a_description_given_as_empty_stays_empty() -> None:
     assert Tool(delete_note, description="").definition()["description"] == ""
 
@@ -138,6 +145,35 @@ def test_a_callable_object_needs_a_name() -> None:
     with pytest.raises(InvalidSignature, match="name="):
         Tool(Delete())
     assert Tool(Delete(), name="delete").definition()["name"] == "delete"
+
+
+# A schema written by hand
+
+BY_HAND = {
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
+    "type": "object",
+    "properties": {"note_id": {"$ref": "#/$defs/id"}},
+    "$defs": {"id": {"$anchor": "id", "type": "string"}},
+    "additionalProperties": False,
+}
+
+
+def test_a_schema_written_by_hand_is_published_as_it_is_and_arguments_are_read_by_the_signature() -> None:
+    tool = Tool(delete_note, input_schema=BY_HAND)
+    assert tool.definition()["inputSchema"] == BY_HAND
+    assert tool.read(request_for("delete_note"), '{"note_id":"7"}') == {"note_id": "7", "trace": False}
+
+
+@pytest.mark.parametrize("schema", [{}, {"type": "array"}, {"type": "object", "properties": []}])
+def test_a_schema_of_anything_but_an_object_is_refused(schema: dict[str, object]) -> None:
+    with pytest.raises(InvalidSignature, match=r'^delete_note: .*"type": "object"'):
+        Tool(delete_note, input_schema=schema)
+
+
+def test_a_schema_that_names_what_the_function_does_not_take_is_refused_by_name() -> None:
+    schema = {"type": "object", "properties": {"note_id": {}, "ctx": {}, "b": {}, "answer": {}}}
+    with pytest.raises(InvalidSignature, match="answer, b, ctx, which the function does not take"):
+        Tool(delete_note, input_schema=schema)
 
 
 # Single use
