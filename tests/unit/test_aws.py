@@ -1,14 +1,45 @@
 from __future__ import annotations
 
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import botocore.session  # noqa: F401 - once it is loaded, clients are botocore's
 import pytest
 from botocore.exceptions import ClientError, ReadTimeoutError
 
 from mrtr import aws
 
+PLAIN = {
+    "AWS_REGION": "eu-west-1",
+    "AWS_DEFAULT_REGION": "eu-west-1",
+    "AWS_ACCESS_KEY_ID": "AKIDEXAMPLE",
+    "AWS_SECRET_ACCESS_KEY": "made-up",
+}
+
 
 @pytest.fixture(autouse=True)
-def _region(monkeypatch: pytest.MonkeyPatch) -> None:
+def _region(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-west-1")
+    aws.client.cache_clear()
+    yield
+    aws.client.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("before", "kind", "loaded"),
+    [("", "SignedClient", "False"), ("import botocore.session; ", "DynamoDB", "True")],
+)
+def test_a_plain_function_gets_the_small_client_and_one_that_has_botocore_gets_botocores(
+    before: str, kind: str, loaded: str
+) -> None:
+    program = (
+        f"import sys; {before}from mrtr import aws; "
+        "print(type(aws.client('dynamodb')).__name__, 'botocore.session' in sys.modules)"
+    )
+    environment = {**PLAIN, "PYTHONPATH": "layers/mrtr"}
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == [kind, loaded]
 
 
 def test_a_client_gives_up_well_inside_a_functions_time_limit() -> None:
