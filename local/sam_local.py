@@ -38,6 +38,8 @@ FUNCTIONS = {
     "delete_note": "DeleteNoteFunction",
     "provision_database": "ProvisionDatabaseFunction",
     "book_table": "BookTableFunction",
+    "note_resource": "NoteResourceFunction",
+    "write_minutes": "WriteMinutesFunction",
 }
 
 # What each sample event must be answered: HTTP status, and words of the body.
@@ -68,6 +70,11 @@ SAMPLES = {
     "book_table/call": (200, "input_required"),
     "book_table/call_full_evening": (200, "input_required"),
     "book_table/too_many_guests": (200, '"isError":true'),
+    "note_resource/read": (200, "Buy flour"),
+    "note_resource/read_private": (200, "input_required"),
+    "note_resource/complete": (200, '"values":["12","15"]'),
+    "write_minutes/prompts_list": (200, "write_minutes"),
+    "write_minutes/get": (200, "ask_style"),
 }
 
 # First event, the answers of each further leg, words of the end. By `sam local invoke`, a container for each leg:
@@ -88,6 +95,8 @@ SERVED = (
     ("book_table/call", ("contact_decline",), "book_table"),
     ("book_table/call_full_evening", ("contact_and_seating", "other_evening_decline"), "Booked nothing"),
     ("book_table/call", ("contact_and_seating",), "Booked table"),
+    ("note_resource/read_private", ("show",), "Call the dentist"),
+    ("write_minutes/get", ("meeting_and_style",), "Mend it before winter"),
 )
 
 

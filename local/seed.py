@@ -1,4 +1,4 @@
-"""What the tables hold before anyone has called a tool: three notes, and one evening with no table left.
+"""What the tables hold before anyone has called a tool: three notes (one of them private), and one evening with no table left.
 
 `python -m local.seed --stack askback` fills the tables of a deployed stack.
 """
@@ -14,6 +14,8 @@ from local.environment import REGION
 
 NOTES = {"7": "Buy flour, eggs, and milk.", "12": "Lab report due Monday.", "15": "Call the dentist."}
 FULL_EVENING = "2026-12-31"
+# Asked about before it is read (functions/note_resource).
+PRIVATE_NOTES = frozenset({"15"})
 TABLE_IDS = ("1", "2", "3", "4")
 
 
@@ -37,7 +39,8 @@ def seed(tables: Mapping[str, str], endpoint_url: str | None = None) -> None:
         )
     with dynamodb.Table(tables["NOTES_TABLE"]).batch_writer() as notes:
         for note_id, text in NOTES.items():
-            notes.put_item(Item={"note_id": note_id, "text": text})
+            private = {"private": True} if note_id in PRIVATE_NOTES else {}
+            notes.put_item(Item={"note_id": note_id, "text": text, **private})
     with dynamodb.Table(tables["BOOKINGS_TABLE"]).batch_writer() as bookings:
         for table_id in TABLE_IDS:
             bookings.put_item(

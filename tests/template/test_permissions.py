@@ -32,12 +32,15 @@ DYNAMODB = {
     "batch_get_item": "BatchGetItem",
 }
 
-# The tool's function, and the table that is its own.
-OWN_TABLES = {
+# The folder of each function that may ask, and the table that it uses.
+TABLES = {
     "DeleteNoteFunction": ("delete_note", "NotesTable"),
     "ProvisionDatabaseFunction": ("provision_database", "DatabasesTable"),
     "BookTableFunction": ("book_table", "BookingsTable"),
+    "NoteResourceFunction": ("note_resource", "NotesTable"),
+    "WriteMinutesFunction": ("write_minutes", None),
 }
+READ_ONLY = {"NoteResourceFunction", "WriteMinutesFunction"}
 
 
 def dynamodb_actions(source: Path) -> set[str]:
@@ -87,27 +90,42 @@ def test_only_lambda_takes_a_role_on(role: str) -> None:
     ]
 
 
-@pytest.mark.parametrize("function", OWN_TABLES)
-def test_a_tool_may_do_with_its_own_table_what_its_code_does_and_nothing_else(function: str) -> None:
-    folder, table = OWN_TABLES[function]
+@pytest.mark.parametrize("function", TABLES)
+def test_a_function_may_do_with_its_table_what_its_code_does_and_nothing_else(function: str) -> None:
+    folder, table = TABLES[function]
     used = dynamodb_actions(ROOT / "functions" / folder / "app.py")
-    assert used
-    assert own_grants(function) == own_log(function) | {Grant(action, attribute(table, "Arn")) for action in used}
+    assert bool(used) is (table is not None)
+    allowed = {Grant(action, attribute(table, "Arn")) for action in used} if table else set()
+    assert own_grants(function) == own_log(function) | allowed
 
 
-@pytest.mark.parametrize("function", OWN_TABLES)
-def test_a_tool_shares_with_others_nothing_but_the_right_to_ask(function: str) -> None:
-    assert role_of(function)["ManagedPolicyArns"] == [{"Ref": "AskPolicy"}]
+@pytest.mark.parametrize("function", TABLES)
+def test_a_function_shares_with_others_the_right_to_ask_and_to_claim_unless_it_only_reads(function: str) -> None:
+    claims = [] if function in READ_ONLY else [{"Ref": "ClaimPolicy"}]
+    assert role_of(function)["ManagedPolicyArns"] == [{"Ref": "AskPolicy"}, *claims]
 
 
-def test_asking_needs_the_key_ring_and_what_the_runtime_does_with_claims_and_nothing_else() -> None:
+@pytest.mark.parametrize("function", TABLES)
+def test_those_that_may_not_claim_are_those_whose_code_says_that_it_only_reads(function: str) -> None:
+    folder, _ = TABLES[function]
+    source = (ROOT / "functions" / folder / "app.py").read_text(encoding="utf-8")
+    assert ("read_only=True" in source) is (function in READ_ONLY)
+
+
+def test_asking_needs_the_key_ring_and_claiming_what_the_runtime_does_with_claims_and_nothing_else() -> None:
     used = dynamodb_actions(ROOT / "layers" / "mrtr" / "mrtr" / "claim_table.py")
     assert used
-    assert set(SHARED) == {"AskPolicy"}
+    assert set(SHARED) == {"AskPolicy", "ClaimPolicy"}
     assert set(grants(SHARED["AskPolicy"]["PolicyDocument"])) == {
-        Grant("secretsmanager:GetSecretValue", attribute("KeyRingSecret", "Id")),
-        *(Grant(action, attribute("ClaimTable", "Arn")) for action in used),
+        Grant("secretsmanager:GetSecretValue", attribute("KeyRingSecret", "Id"))
     }
+    assert set(grants(SHARED["ClaimPolicy"]["PolicyDocument"])) == {
+        Grant(action, attribute("ClaimTable", "Arn")) for action in used
+    }
+
+
+def test_every_function_but_the_front_door_is_checked_here() -> None:
+    assert set(FUNCTIONS) == {"FrontDoorFunction", *TABLES}
 
 
 def test_the_front_door_may_invoke_the_tools_of_its_own_stack_and_nothing_else() -> None:

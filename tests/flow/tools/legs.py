@@ -6,6 +6,7 @@ import importlib.util
 import itertools
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -44,6 +45,16 @@ def _load(path: Path) -> ModuleType:
 
 def sample(name: str) -> Any:
     return json.loads((EVENTS / name).read_text(encoding="utf-8"))
+
+
+def words(result: Mapping[str, Any]) -> str:
+    """The text of a complete result of a tool, a resource or a prompt."""
+    blocks = [
+        *result.get("content", []),
+        *result.get("contents", []),
+        *(message["content"] for message in result.get("messages", [])),
+    ]
+    return "\n".join(block["text"] for block in blocks)
 
 
 def first_event(function: str, **arguments: object) -> JsonObject:
