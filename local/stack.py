@@ -138,6 +138,7 @@ def running(port: int = 0, aws_host: str = aws.LOOPBACK) -> Iterator[Stack]:
 
     OSError if the port is taken; BuildError, DeployError or AwsError if a step failed.
     """
+    aws.listening(port).close()  # a port that is taken is told before the slow steps
     template = build.build()
     with aws.running(port, aws_host) as emulated:
         made = deploy.deploy(emulated, template, STACK)
