@@ -152,7 +152,7 @@ class Stack:
 
     def instance(self, app: str = "tests/flow/workshop.py", *, dies: str = "", crowd: int = 0) -> Instance:
         """A new process; it ends with the test."""
-        instance = Instance(app, self.environment, dies=dies, crowd=crowd)
+        instance = Instance(app, self.environment, self.secrets, dies=dies, crowd=crowd)
         self.instances.append(instance)
         return instance
 

@@ -23,6 +23,7 @@ from mrtr.server import Server
 from mrtr.settings import read_settings
 from mrtr.testing import Clock, Event, LambdaContext, Reply
 from tests.flow.cloud import ROOT
+from tests.flow.secrecy import Secrets
 
 NOW = 1_800_000_000.0
 """The time in every process, unless an invocation says another."""
@@ -40,9 +41,15 @@ class Died(Exception):
 
 
 class Instance:
-    """A process that serves one function. app: the path of its module, from the root of the repository."""
+    """A process that serves one function. app: the path of its module, from the root of the repository.
 
-    def __init__(self, app: str, environment: dict[str, str], *, dies: str = "", crowd: int = 0) -> None:
+    secrets: gathers what its requests and answers hold, which its log must not.
+    """
+
+    def __init__(
+        self, app: str, environment: dict[str, str], secrets: Secrets, *, dies: str = "", crowd: int = 0
+    ) -> None:
+        self._secrets = secrets
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed by stop
         self._process = subprocess.Popen(
             [sys.executable, "-m", "tests.flow.instance", app, *([str(crowd)] if crowd else [])],
@@ -61,13 +68,19 @@ class Instance:
 
     def invoke(self, event: Event, *, now: float = NOW, remaining_ms: int = 20_000) -> Reply:
         """Raises Died."""
-        return Reply(event, self._ask(event, now, remaining_ms))
+        return self._reply(event, self._ask(event, now, remaining_ms))
 
     def invoke_at_once(self, event: Event) -> list[Reply]:
         """One invocation in each process of the crowd."""
-        return [Reply(event, response) for response in self._ask(event, NOW, 20_000)]
+        return [self._reply(event, response) for response in self._ask(event, NOW, 20_000)]
+
+    def _reply(self, event: Event, response: dict[str, Any]) -> Reply:
+        reply = Reply(event, response)
+        self._secrets.add_reply(reply)
+        return reply
 
     def _ask(self, event: Event, now: float, remaining_ms: int) -> Any:
+        self._secrets.add_event(event)
         self._in.write(json.dumps({"event": event, "now": now, "remaining_ms": remaining_ms}) + "\n")
         self._in.flush()
         line = self._out.readline()
