@@ -44,7 +44,8 @@ class Leg:
         self.state = states.new_flow(1_800_000_000, 3600) if state is None else state
         self.dialogue = Dialogue(self.state, request.input_responses, request.capabilities)
         self.outbox = Outbox(request.meta)
-        self.context = Context(request, self.dialogue, self.outbox, LambdaContext(remaining_ms=1234), "my note")
+        lambda_context = LambdaContext(remaining_ms=1234)
+        self.context = Context(request, request.principal, self.dialogue, self.outbox, lambda_context, "my note")
 
     def told(self) -> list[dict[str, Any]]:
         return [json.loads(message) for message in self.outbox.messages]

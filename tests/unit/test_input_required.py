@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
+from mrtr.confirmation import confirm
 from mrtr.input_required import InputRequiredResult, WireRequest, as_question
 from mrtr.outcomes import AcceptedElicitation
-from mrtr.questions import confirm
 
 NOTHING = frozenset[str]()
 FORM: dict[str, Any] = {"method": "elicitation/create", "params": {"message": "Sure?", "requestedSchema": {}}}

@@ -5,11 +5,13 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, Field
 
+from mrtr.client_questions import ListRoots, Root, Sample, SamplingMessage
+from mrtr.confirmation import confirm
 from mrtr.content import ImageContent, TextContent
 from mrtr.errors import Fault, ProtocolError
 from mrtr.forms import InvalidAnswer
 from mrtr.outcomes import AcceptedElicitation, CancelledElicitation, DeclinedElicitation, ElicitationResult
-from mrtr.questions import Elicit, ElicitUrl, ListRoots, Root, Sample, SamplingMessage, confirm, normalise
+from mrtr.questions import Elicit, ElicitUrl, normalise
 from mrtr.strict_json import Number
 
 NOTHING = frozenset[str]()

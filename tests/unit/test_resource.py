@@ -5,10 +5,10 @@ import pytest
 
 from mrtr.arguments import InvalidArguments
 from mrtr.content import Annotations, BlobResourceContents, Icon, TextResourceContents
-from mrtr.errors import Fault, InvalidSignature, ProtocolError
+from mrtr.errors import Fault, InvalidSignature, ProtocolError, not_found
 from mrtr.http import read_event
 from mrtr.protocol import Limits, Request, read_request
-from mrtr.resource import Resource, not_found, owner
+from mrtr.resource import Resource, owner
 from mrtr.testing import request_event
 
 

@@ -32,11 +32,17 @@ class Context:
     """
 
     def __init__(
-        self, request: Request, dialogue: Dialogue, outbox: Outbox, lambda_context: Any, request_state: str | None
+        self,
+        request: Request,
+        principal: Principal | None,
+        dialogue: Dialogue,
+        outbox: Outbox,
+        lambda_context: Any,
+        request_state: str | None,
     ) -> None:
         self._dialogue = dialogue
         self._outbox = outbox
-        self.principal: Principal | None = request.principal
+        self.principal = principal
         self.client_capabilities: Mapping[str, Any] = request.capabilities
         self.client_info: Mapping[str, Any] = request.client_info
         self.request_id: str | int = request.id

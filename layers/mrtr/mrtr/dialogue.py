@@ -48,23 +48,29 @@ class Dialogue:
 
     def outcome(self, key: str, question: Question, allow: frozenset[str] = frozenset()) -> Any:
         """The outcome of `question`. Raises Paused, with the question pending, when it has no usable answer yet."""
-        digest = tags.question_digest(self._flow, key, question.wire(allow))
+        request = question.wire(allow)
+        digest = tags.question_digest(self._flow, key, request)
         answer = self._answers.get(digest)
         if answer is None:
-            self.ask(key, question, allow)
+            self._put(key, question, request, digest)
             raise Paused
         try:
             outcome = question.read(answer, allow)
         except InvalidAnswer as problem:
-            self.ask(key, question, allow, again=str(problem))
+            self._put(key, question, _again(request, problem), digest)
             raise Paused from None
         self._used[digest] = answer
         return outcome
 
-    def ask(self, key: str, question: Question, allow: frozenset[str] = frozenset(), *, again: str = "") -> None:
-        """Put `question` among the pending ones. again: what was wrong with its last answer, told to the person.
+    def ask(self, key: str, question: Question) -> None:
+        """Put `question` among the pending ones, whatever was answered before. Raises Paused as `outcome` does, when it can't be asked."""
+        request = question.wire(frozenset())
+        self._put(key, question, request, tags.question_digest(self._flow, key, request))
 
-        The digest is that of the question itself: the remark on the last answer is no part of what an answer is pinned to.
+    def _put(self, key: str, question: Question, request: dict[str, Any], digest: bytes) -> None:
+        """Put `request` among the pending ones.
+
+        digest: of the question itself. A remark on its last answer is no part of what an answer is pinned to.
         Raises Paused, with a refusal (-32021), when the client did not declare that it can be asked this.
         """
         required = question.missing_capability(self._capabilities)
@@ -75,14 +81,8 @@ class Dialogue:
                 data={"requiredCapabilities": required},
             )
             raise Paused  # not the refusal itself, which an author's `except Exception` would swallow
-        request = question.wire(allow)
-        digest = tags.question_digest(self._flow, key, request)
         self._used.pop(digest, None)
         self._asked.append(Asked(tags.key_tag(self._flow, key), digest))
-        message = request.get("params", {}).get("message")
-        if again and isinstance(message, str):
-            remark = f"{message}\n\nPlease answer again: {again}"
-            request = {**request, "params": {**request["params"], "message": remark}}
         self.pending[key] = request
 
     def settle(self) -> None:
@@ -92,7 +92,22 @@ class Dialogue:
         if self.pending:
             raise Paused
 
-    def advance(self, state: FlowState) -> FlowState:
+    def advance(self, state: FlowState, *, claimed_round: int = 0, note: str | None = None) -> FlowState:
         """`state` one round on: what is asked now, and the answers that this leg used."""
-        kept = tuple(Answer(question, text) for question, text in self._used.items())
-        return replace(state, round=state.round + 1, asked=tuple(self._asked), answers=kept)
+        used = tuple(Answer(question, text) for question, text in self._used.items())
+        return replace(
+            state,
+            round=state.round + 1,
+            claimed_round=claimed_round,
+            asked=tuple(self._asked),
+            answers=used,
+            note=note,
+        )
+
+
+def _again(request: dict[str, Any], problem: InvalidAnswer) -> dict[str, Any]:
+    """The request with a remark, for the person, on what was wrong with the last answer."""
+    message = request.get("params", {}).get("message")
+    if not isinstance(message, str):
+        return request
+    return {**request, "params": {**request["params"], "message": f"{message}\n\nPlease answer again: {problem}"}}

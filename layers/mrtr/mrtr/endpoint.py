@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from .content import Icon
 from .errors import ConfigurationError, Fault, ProtocolError, Unavailable
 from .http import HttpRequest, HttpResponse, read_event, write_response
 from .log import log, log_exception
@@ -15,6 +14,9 @@ from .paging import page
 from .protocol import SUPPORTED_VERSIONS, Limits, Notification, Rejected, Request, read_request
 from .result import error_response, render, response
 from .settings import read_limits
+
+if TYPE_CHECKING:
+    from .content import Icon
 
 RETRY_AFTER_S = 2
 
@@ -85,7 +87,7 @@ class Endpoint:
             return _reject(http, _fault(failure), None, context)
         if isinstance(answer, Forwarded):
             return answer.event_response
-        log().info("answered", extra={"method": request.method, "status": 200, **_who(context)})
+        log().info("answered", extra={"method": request.method, "status": 200, **outbox.facts, **_who(context)})
         return write_response(_response(response(request.id, answer), outbox), http)
 
     def _answer(self, request: Request, context: Any) -> tuple[str | Forwarded, Outbox]:

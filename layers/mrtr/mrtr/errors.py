@@ -70,3 +70,12 @@ class InvalidSignature(MrtrError):
 
 class ToolError(MrtrError):
     """A failure the author foresaw: the model gets the message in a result with `isError: true` (server/tools, 'Error Handling')."""
+
+
+class ResourceNotFoundError(MrtrError):
+    """Raise this from a resource's function or resolver: there is nothing at that URI (answered with -32602)."""
+
+
+def not_found(uri: str) -> ProtocolError:
+    """There is nothing at `uri` (server/resources, 'Error Handling')."""
+    return ProtocolError(Fault.INVALID_PARAMS, "Resource not found", data={"uri": uri})

@@ -5,12 +5,14 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from .content import Icon
 from .errors import InvalidSignature
 from .protocol import Request
 from .signature import Plan
+
+if TYPE_CHECKING:
+    from .content import Icon
 
 
 class Feature(Protocol):

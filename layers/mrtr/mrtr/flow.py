@@ -12,14 +12,23 @@ from . import state as states
 from .arguments import InvalidArguments
 from .context import Context, remaining_ms
 from .dialogue import Dialogue, Paused
-from .errors import ConfigurationError, Fault, ProtocolError, StateRefused, ToolError, Unavailable
+from .errors import (
+    ConfigurationError,
+    Fault,
+    ProtocolError,
+    ResourceNotFoundError,
+    StateRefused,
+    ToolError,
+    Unavailable,
+    not_found,
+)
 from .feature import Feature
 from .input_required import InputRequiredResult, as_question
 from .log import log, log_exception
 from .notifications import Outbox
+from .principal import Principal
 from .protocol import Request
 from .resolve import NotAccepted, fill
-from .resource import ResourceNotFoundError, not_found
 from .result import as_json, from_json, render
 from .running import run
 from .runtime import Runtime
@@ -45,6 +54,7 @@ class Leg:
 
     feature: Feature
     request: Request
+    principal: Principal | None
     arguments: str
     state: FlowState | None
     flow: FlowState
@@ -104,13 +114,14 @@ class _Call:
     def _open(self, feature: Feature, request: Request, arguments: str) -> Leg:
         """The leg, its sealed state opened and checked against this request."""
         text = request.params.get("requestState")
-        state = None if text is None else self._unseal(text, request, arguments)
+        principal = request.principal
+        state = None if text is None else self._unseal(text, request, arguments, principal)
         flow = states.new_flow(self._now, self._settings.flow_ttl_s) if state is None else state
         dialogue = Dialogue(flow, request.input_responses, request.capabilities)
-        context = Context(request, dialogue, self._outbox, self._lambda_context, flow.note)
-        return Leg(feature, request, arguments, state, flow, dialogue, context)
+        context = Context(request, principal, dialogue, self._outbox, self._lambda_context, flow.note)
+        return Leg(feature, request, principal, arguments, state, flow, dialogue, context)
 
-    def _unseal(self, text: object, request: Request, arguments: str) -> FlowState:
+    def _unseal(self, text: object, request: Request, arguments: str, principal: Principal | None) -> FlowState:
         audience = self._settings.audience
         try:
             if not isinstance(text, str):
@@ -122,15 +133,15 @@ class _Call:
                 method=request.method,
                 name=request.name,
                 arguments=arguments,
-                principal=request.principal,
+                principal=principal,
             )
         except StateRefused as refusal:
             raise _refused(refusal) from None
 
     def _ask(self, leg: Leg, claimed_round: int) -> tuple[str, bool]:
         """The open questions with the state that lets any instance take their answers; or (…, False), a result that ends the flow."""
-        asking = replace(leg.dialogue.advance(leg.flow), claimed_round=claimed_round, note=leg.note)
         feature, pending = leg.feature, leg.dialogue.pending
+        asking = leg.dialogue.advance(leg.flow, claimed_round=claimed_round, note=leg.note)
         if asking.round > states.MAX_ROUNDS:
             reason = f"{feature.name} was given up: it asked {states.MAX_ROUNDS} times without getting what it needs."
             return self._render(feature.notice(leg.request, reason)), False
@@ -138,18 +149,17 @@ class _Call:
             sealed = self._seal(leg, asking)
         except states.StateTooLarge as error:
             return self._render(feature.failure(f"{feature.name} can't go on: {error}")), False
-        log().info(
-            "asked", extra={"flow": item_id(asking.flow).hex(), "round": asking.round, "questions": len(pending)}
-        )
+        self._note(leg, asked=len(pending), round=asking.round)
         questions = {"inputRequests": pending} if pending else {}
         return self._render({**questions, "requestState": sealed}, "input_required"), True
 
     def _seal(self, leg: Leg, state: FlowState) -> str:
         """Seal `state` for the next leg: bound to this request and principal, good for one round and never past the flow's deadline."""
-        request = leg.request
-        bound = states.bind(state, request.method, request.name, leg.arguments, request.principal)
         issued = int(self._now)
-        timed = replace(bound, issued=issued, expires=min(issued + self._settings.round_ttl_s, state.deadline))
+        if leg.state is None:
+            request = leg.request
+            state = states.bind(state, request.method, request.name, leg.arguments, leg.principal)
+        timed = replace(state, issued=issued, expires=min(issued + self._settings.round_ttl_s, state.deadline))
         return states.seal(timed, self._runtime.ring.sealing_key(self._now), self._settings.audience)
 
     def _once(self, leg: Leg, ready: dict[str, Any]) -> str:
@@ -215,7 +225,7 @@ class _Call:
 
     def _of_duplicate(self, leg: Leg, verdict: Verdict) -> str:
         feature, request = leg.feature, leg.request
-        log().info("duplicate", extra={"flow": item_id(leg.flow.flow).hex(), "verdict": type(verdict).__name__})
+        self._note(leg, duplicate=type(verdict).__name__, round=leg.flow.round)
         match verdict:
             case Replay(response=None):
                 done = f"{feature.name} was carried out already; its result was too large to keep."
@@ -255,6 +265,10 @@ class _Call:
         request_id = getattr(self._lambda_context, "aws_request_id", None)
         hint = f"; look for request {request_id} in the log" if request_id else ""
         return feature.crash(f"{feature.name} failed unexpectedly{hint}")
+
+    def _note(self, leg: Leg, **facts: object) -> None:
+        """What the log's line on this request says of the flow."""
+        self._outbox.facts.update(facts, flow=item_id(leg.flow.flow).hex())
 
     def _render(self, result: dict[str, Any], kind: str = "complete") -> str:
         return render(result, self._server_info, kind)

@@ -9,7 +9,7 @@ from decimal import Decimal
 from itertools import pairwise
 from typing import Any, get_args
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from . import canonical
 from .errors import InvalidSignature
@@ -31,12 +31,6 @@ _SECRET_PAIRS = frozenset(
     }
 )
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
-
-
-class Confirmation(BaseModel):
-    """A form with one box to tick: the yes/no question."""
-
-    confirm: bool = Field(title="Yes, go ahead")
 
 
 class InvalidAnswer(Exception):

@@ -12,11 +12,10 @@ from typing import Any
 
 from . import aws, completion, strict_json
 from .endpoint import Endpoint, Forwarded
-from .errors import ConfigurationError, Fault, ProtocolError, Unavailable
+from .errors import ConfigurationError, Fault, ProtocolError, Unavailable, not_found
 from .log import log
 from .notifications import Outbox
 from .protocol import Request
-from .resource import not_found
 from .uri_template import UriTemplate
 
 CALL_TIMEOUT_S = 60

@@ -17,11 +17,14 @@ MAX_NOTIFICATIONS = 1000
 class Outbox:
     """What the client asked to be told, by the request's `_meta`, and what it is told.
 
+    messages: the notifications, JSON. facts: what the log's one line on the request says beside the usual.
+
     Raises ProtocolError (-32602) for a log level that doesn't exist, or a progress token that is no string or integer.
     """
 
     def __init__(self, meta: Mapping[str, Any]) -> None:
         self.messages: list[str] = []
+        self.facts: dict[str, object] = {}
         self._token = meta.get("progressToken")
         if self._token is not None and (isinstance(self._token, bool) or not isinstance(self._token, str | int)):
             raise ProtocolError(Fault.INVALID_PARAMS, "params._meta.progressToken must be a string or an integer")

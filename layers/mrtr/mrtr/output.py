@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import types
 import typing
 from typing import Annotated, Any, get_args, get_origin
@@ -10,7 +11,6 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, create_model
 from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerationError
 
 from . import strict_json
-from .content import CONTENT_TYPES, CallToolResult, TextContent
 from .errors import InvalidSignature
 from .input_required import InputRequiredResult
 from .schema import inline_refs
@@ -55,9 +55,11 @@ class Output:
         """The result for `value`. Raises ValueError when it is not what the annotation promises or JSON can't hold it."""
         if self._plain_text and isinstance(value, str):
             return _complete([text(value)], {"result": value})
-        if isinstance(value, CallToolResult):
-            return value.wire()
-        blocks = _blocks(value)
+        content = _content_module()
+        if content is not None and isinstance(value, content.CallToolResult):
+            whole: dict[str, Any] = value.wire()
+            return whole
+        blocks = None if content is None else _blocks(value, content)
         if blocks is not None:
             return _complete(blocks)
         adapter = self._typed()
@@ -112,18 +114,26 @@ def _content(plain: Any) -> list[dict[str, Any]]:
     return [text(plain if isinstance(plain, str) else strict_json.dump(plain))]
 
 
-def _blocks(value: Any) -> list[dict[str, Any]] | None:
+def _content_module() -> Any:
+    """The module of content classes, if it is loaded: an author who returns content has loaded it, and the others needn't pay for it."""
+    return sys.modules.get(f"{__package__}.content")
+
+
+def _blocks(value: Any, content: Any) -> list[dict[str, Any]] | None:
     """A content block, or a list of blocks and texts with at least one block; None for anything else."""
     items = value if isinstance(value, list | tuple) else [value]
-    if not any(isinstance(item, CONTENT_TYPES) for item in items):
+    if not any(isinstance(item, content.CONTENT_TYPES) for item in items):
         return None
-    if not all(isinstance(item, (*CONTENT_TYPES, str)) for item in items):
+    if not all(isinstance(item, (*content.CONTENT_TYPES, str)) for item in items):
         raise ValueError("a list of content holds content blocks and texts only")
-    return [(TextContent(text=item) if isinstance(item, str) else item).wire() for item in items]
+    return [text(item) if isinstance(item, str) else item.wire() for item in items]
 
 
 def _holds_content(annotation: Any) -> bool:
-    if isinstance(annotation, type) and issubclass(annotation, (*CONTENT_TYPES, CallToolResult)):
+    content = _content_module()
+    if content is None:
+        return False
+    if isinstance(annotation, type) and issubclass(annotation, (*content.CONTENT_TYPES, content.CallToolResult)):
         return True
     return any(_holds_content(inner) for inner in get_args(annotation))
 

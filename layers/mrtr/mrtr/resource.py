@@ -11,15 +11,11 @@ from pydantic import TypeAdapter
 from . import strict_json
 from .arguments import Arguments
 from .content import Annotations, BlobResourceContents, Icon, TextResourceContents
-from .errors import Fault, InvalidSignature, MrtrError, ProtocolError
+from .errors import Fault, InvalidSignature, ProtocolError
 from .feature import described, is_retry, name_of
 from .protocol import Request
 from .signature import analyse
 from .uri_template import UriTemplate
-
-
-class ResourceNotFoundError(MrtrError):
-    """Raise this from a resource's function or resolver: there is nothing at that URI (answered with -32602)."""
 
 
 class Resource:
@@ -111,11 +107,6 @@ class Resource:
             return {**typed, "blob": base64.b64encode(value).decode()}
         plain = TypeAdapter(Any).dump_python(value, mode="json")
         return {"mimeType": "application/json", **typed, "text": strict_json.dump(plain)}
-
-
-def not_found(uri: str) -> ProtocolError:
-    """There is nothing at `uri` (server/resources, 'Error Handling')."""
-    return ProtocolError(Fault.INVALID_PARAMS, "Resource not found", data={"uri": uri})
 
 
 def owner(resources: Mapping[str, Resource], uri: str) -> Resource | None:

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from . import completion, flow
-from .content import Annotations, Icon
+from . import flow
 from .endpoint import Endpoint
-from .errors import Fault, InvalidSignature, ProtocolError
+from .errors import Fault, InvalidSignature, ProtocolError, not_found
 from .feature import Feature
 from .notifications import Outbox
-from .prompt import Prompt
 from .protocol import Request
-from .resource import Resource, not_found, owner
 from .result import render
 from .running import run
 from .runtime import Runtime
@@ -21,8 +18,15 @@ from .settings import read_settings
 from .signature import is_async
 from .tool import Tool, ToolAnnotations
 
+if (
+    TYPE_CHECKING
+):  # loaded when a server has them: most functions have tools alone, and a cold start pays for each module
+    from .content import Annotations, Icon
+    from .prompt import Prompt
+    from .resource import Resource
+
 F = TypeVar("F", bound=Callable[..., Any])
-N = TypeVar("N", Tool, Prompt)
+N = TypeVar("N", "Tool", "Prompt")
 
 
 class Server(Endpoint):
@@ -104,6 +108,8 @@ class Server(Endpoint):
 
         read_only: the function changes nothing, so a flow that asked needs no single use. Raises InvalidSignature.
         """
+        from .prompt import Prompt
+
         _called(name, "prompt")
 
         def register(fn: F) -> F:
@@ -142,6 +148,7 @@ class Server(Endpoint):
         It returns text, bytes, contents, or anything that JSON holds, and may ask as a tool may. ttl_ms, cache_scope: how long, and for
         whom, a client may keep what it read without having been asked. read_only: as for prompts. Raises InvalidSignature.
         """
+        from .resource import Resource
 
         def register(fn: F) -> F:
             resource = Resource(
@@ -212,12 +219,16 @@ class Server(Endpoint):
             return _known(self._tools, request.name, "tool")
         if request.method == "prompts/get":
             return _known(self._prompts, request.name, "prompt")
+        from .resource import owner
+
         resource = owner(self._resources, request.name)
         if resource is None:
             raise not_found(request.name)
         return resource
 
     def _complete(self, request: Request) -> str:
+        from . import completion
+
         ref = completion.read_reference(request)
         argument, filled = completion.read_argument(request)
         if isinstance(ref, completion.PromptReference):

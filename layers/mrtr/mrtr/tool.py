@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import strict_json
 from .arguments import Arguments
-from .content import Icon
 from .errors import InvalidSignature
 from .feature import described, name_of
 from .output import Output, failure, message, return_annotation
 from .param_headers import check, find
 from .protocol import Request
 from .signature import analyse
+
+if TYPE_CHECKING:
+    from .content import Icon
 
 
 @dataclass(frozen=True, slots=True)
