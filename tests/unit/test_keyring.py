@@ -86,8 +86,8 @@ def test_a_malformed_secret_is_refused_without_quoting_a_key(text: str) -> None:
 
 
 def test_a_key_of_the_least_length_and_a_kid_of_the_greatest_are_read() -> None:
-    ring = read_ring(json.dumps({"kid": "ü" * 16, "key": "s" * MIN_SECRET_CHARS}))
-    assert ring.kids == {"ü" * 16}
+    ring = read_ring(json.dumps({"kid": "k" * 32, "key": "s" * MIN_SECRET_CHARS}))
+    assert ring.kids == {"k" * 32}
 
 
 # Choosing a key

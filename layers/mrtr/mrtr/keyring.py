@@ -91,12 +91,12 @@ def read_ring(text: str) -> KeyRing:
     """
     try:
         value = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise ConfigurationError('the key ring is not JSON; store {"kid": …, "key": …} or {"keys": […]}') from None
     entries = value.get("keys", [value]) if isinstance(value, dict) else None
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise ConfigurationError('the key ring has the wrong shape; store {"kid": …, "key": …} or {"keys": […]}')
-    return KeyRing(_read_key(entry) for entry in entries)
+    return KeyRing(_read_key(entry, f"key {number} of the ring") for number, entry in enumerate(entries, 1))
 
 
 def derive_key(kid: str, secret: bytes) -> bytes:
@@ -105,21 +105,18 @@ def derive_key(kid: str, secret: bytes) -> bytes:
     return hmac.digest(pseudo_random_key, _INFO + kid.encode() + b"\x01", "sha256")
 
 
-def _read_key(entry: Mapping[str, Any]) -> RingKey:
+def _read_key(entry: Mapping[str, Any], which: str) -> RingKey:
+    """`which`: what messages call the key. They don't quote its kid: where kid and key were swapped, that is the key."""
     kid, secret = entry.get("kid"), entry.get("key")
     if not isinstance(kid, str) or not isinstance(secret, str):
-        raise ConfigurationError("a key of the ring lacks its kid or its key; both are text")
-    if len(kid.encode()) > _MAX_KID_BYTES:
-        raise ConfigurationError(f"a kid has 1 to {_MAX_KID_BYTES} bytes; {kid!r} has not")
-    if len(secret) < MIN_SECRET_CHARS:
-        raise ConfigurationError(
-            f"key {kid!r} of the ring is too short; use at least {MIN_SECRET_CHARS} random characters"
-        )
+        raise ConfigurationError(f"{which} lacks its kid or its key; both are text")
+    if not (kid.isascii() and 1 <= len(kid) <= _MAX_KID_BYTES):
+        raise ConfigurationError(f"{which} has a kid that is not 1 to {_MAX_KID_BYTES} ASCII characters")
+    if not secret.isascii() or len(secret) < MIN_SECRET_CHARS:
+        raise ConfigurationError(f"{which} is too short; use at least {MIN_SECRET_CHARS} random ASCII characters")
     seal_from, open_until = entry.get("seal_from", 0), entry.get("open_until")
     if not _is_time(seal_from) or not (open_until is None or _is_time(open_until)):
-        raise ConfigurationError(
-            f"key {kid!r} of the ring has a seal_from or open_until that is not a number of Unix seconds"
-        )
+        raise ConfigurationError(f"{which} has a seal_from or open_until that is not a number of Unix seconds")
     return RingKey(
         kid, derive_key(kid, secret.encode()), float(seal_from), None if open_until is None else float(open_until)
     )
