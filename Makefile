@@ -5,7 +5,7 @@ PORT ?= 3000
 RUN := .venv/bin/python
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test check conformance format sam-local catalog setup lock clean
+.PHONY: help demo serve test check conformance format sam-local bench profile catalog setup lock clean
 
 help:
 	@echo "make demo        the whole story, played by the official client against a stack on this machine"
@@ -16,6 +16,8 @@ help:
 	@echo "make format      put the format right"
 	@echo "make catalog     write what the front door lists anew, after a tool has changed"
 	@echo "make sam-local   sam local invoke and start-api in Docker (error 3 where there is no Docker engine)"
+	@echo "make bench       the product beside its peers: times, sizes, calls, memory (ARGS=--write: into docs/performance.md)"
+	@echo "make profile     where a cold start's imports and a warm leg's time go"
 	@echo "make lock        resolve the lock files anew"
 	@echo "make clean       remove all that was made"
 
@@ -43,6 +45,12 @@ catalog: setup
 sam-local: setup
 	@$(RUN) -m local.sam_local
 
+bench: setup
+	@$(PYTHON3) local/bootstrap.py bench && $(RUN) -m bench $(ARGS)
+
+profile: setup
+	@$(PYTHON3) local/bootstrap.py bench && $(RUN) -m bench.profiling
+
 setup:
 	@$(PYTHON3) local/bootstrap.py dev sam aws
 
@@ -52,6 +60,7 @@ lock:
 	@$(PYTHON3) local/bootstrap.py lock
 	$(LOCK) requirements/layer.in -o layers/mrtr/requirements.txt
 	for name in lock dev sam aws; do $(LOCK) requirements/$$name.in -o requirements/$$name.txt || exit 1; done
+	$(LOCK) bench/requirements.in -o bench/requirements.txt
 
 clean:
-	rm -rf .venv .venv-sam .venv-aws .venv-lock .local .aws-sam .mypy_cache .pytest_cache .ruff_cache .coverage .hypothesis
+	rm -rf .venv .venv-sam .venv-aws .venv-lock .venv-bench .local .aws-sam .mypy_cache .pytest_cache .ruff_cache .coverage .hypothesis

@@ -14,7 +14,7 @@ SAM_BIN = ROOT / ".venv-sam" / "bin"
 PATH_OF_MRTR = {"PYTHONPATH": str(ROOT / "layers" / "mrtr")}
 
 # What is checked for types. Each function's app.py is its own module (functions.<name>.app), as pyproject.toml arranges.
-TYPED = ("layers/mrtr/mrtr", "functions", "local", "tests")
+TYPED = ("layers/mrtr/mrtr", "functions", "local", "bench", "tests")
 
 Command = list[str | Path]
 
