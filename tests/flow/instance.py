@@ -7,6 +7,7 @@ What a function prints goes to standard error. INSTANCE_DIES names a point at wh
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import json
 import os
@@ -118,6 +119,7 @@ def server_of(module: ModuleType) -> Server:
 def main() -> None:
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # the log of a function is its standard output
+    be_patient()
     module = load(sys.argv[1])
     arrange_death(os.environ["INSTANCE_DIES"])
     if len(sys.argv) > 2:
@@ -129,6 +131,12 @@ def main() -> None:
     for line in sys.stdin:
         answers.write(json.dumps(invoke(module, json.loads(line), clock)) + "\n")
         answers.flush()
+
+
+def be_patient() -> None:
+    """Wait a minute for every answer: on a busy machine the emulated AWS is slow, and that is no outage."""
+    aws.CONNECT_TIMEOUT_S = 60
+    aws.client = functools.partial(aws.client, read_timeout_s=60)  # type: ignore[assignment]  # by name, as modules call it
 
 
 def invoke(module: ModuleType, invocation: dict[str, Any], clock: Clock) -> Any:
