@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from local.environment import ROOT, aws_environment
-from local.retry_event import JsonObject, retry_event
+from local.retry_event import JsonObject, body_of, retry_event
 from mrtr.testing import Reply, accept, decline
+from tests import published
 from tests.e2e.remote import Remote, Tables
 
 Process = subprocess.Popen[str]
@@ -54,7 +55,11 @@ def answered(processes: Sequence[Process], event: JsonObject) -> list[Reply]:
         assert process.stdin is not None
         process.stdin.write(json.dumps(event) + "\n")
         process.stdin.flush()
-    return [Reply(event, json.loads(p.stdout.readline())) for p in processes if p.stdout is not None]
+    replies = [Reply(event, json.loads(p.stdout.readline())) for p in processes if p.stdout is not None]
+    for reply in replies:
+        sent = body_of(event)
+        assert published.of_response(sent, reply.status, reply.headers, reply.response["body"]) == []
+    return replies
 
 
 def die(tool: Remote, asked: Reply, at: str) -> None:
