@@ -40,6 +40,8 @@ def aws_environment(endpoint_url: str) -> dict[str, str]:
 def sam_environment(endpoint_url: str = "http://127.0.0.1:9") -> dict[str, str]:
     """As above, for the SAM CLI. The default address refuses connections: building and validating need no AWS."""
     return aws_environment(endpoint_url) | {
+        "PYTHON_RUNTIME": f"python{python_version()}",
+        "ARCHITECTURE": architecture(),
         "SAM_CLI_TELEMETRY": "0",
         "SAM_CLI_POLL_DELAY": "0.2",  # seconds between looks at a deploy's progress; its default spares a real account
         "__SAM_CLI_APP_DIR": str(WORK / "sam"),

@@ -183,7 +183,7 @@ def test_functions_and_layer_run_on_one_runtime_and_processor() -> None:
     layer = template["Resources"]["MrtrLayer"]
     runtime, processor = {"Ref": "PythonRuntime"}, {"Ref": "Architecture"}
     assert (functions["Runtime"], functions["Architectures"]) == (runtime, [processor])
-    assert (layer["Metadata"]["BuildMethod"], layer["Metadata"]["BuildArchitecture"]) == (runtime, processor)
+    assert (layer["Metadata"]["BuildMethod"], layer["Metadata"]["BuildArchitecture"]) == ("makefile", processor)
     assert layer["Properties"]["CompatibleRuntimes"] == [runtime]
     assert layer["Properties"]["CompatibleArchitectures"] == [processor]
 

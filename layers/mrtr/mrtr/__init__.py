@@ -6,6 +6,7 @@ What every tool needs is loaded with the package; the rest when it is first name
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from . import built_for as _built_for  # noqa: F401 - first, so that it speaks before anything else fails
 from .context import Context
 from .errors import ConfigurationError, InvalidSignature, MrtrError, ResourceNotFoundError, ToolError
 from .input_required import InputRequiredResult
