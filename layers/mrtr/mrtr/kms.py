@@ -52,16 +52,19 @@ class KmsRing:
         return KeyRing(self._derived.values())
 
     def _derive(self, epoch: int) -> RingKey:
+        return RingKey(
+            str(epoch),
+            self._mac(_LABEL + f"{self._generation} {self._epoch_s} {epoch}".encode()),
+            seal_from=float(epoch * self._epoch_s),
+            open_until=float((epoch + 1) * self._epoch_s + self._behind_s),
+        )
+
+    def _mac(self, message: bytes) -> bytes:
         from botocore.exceptions import BotoCoreError, ClientError
 
-        message = _LABEL + f"{self._generation} {self._epoch_s} {epoch}".encode()
         try:
             answer = aws.client("kms").generate_mac(KeyId=self._key_arn, Message=message, MacAlgorithm="HMAC_SHA_256")
         except (BotoCoreError, ClientError) as error:
             raise Unavailable(aws.cause(error, "kms:GenerateMac", self._key_arn)) from None
-        return RingKey(
-            str(epoch),
-            answer["Mac"],
-            seal_from=float(epoch * self._epoch_s),
-            open_until=float((epoch + 1) * self._epoch_s + self._behind_s),
-        )
+        mac: bytes = answer["Mac"]
+        return mac
