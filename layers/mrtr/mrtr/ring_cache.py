@@ -23,8 +23,8 @@ class RingCache:
 
     max_age_s: how old a ring may get before it is fetched again.
     hard_limit_s: how old it may get while fetching fails; past that, nothing is sealed or opened.
-    retry_gap_s: the least time between two fetches after a failure, and between two fetches for unknown kids, so that neither an outage
-    nor a flood of junk tokens turns into one fetch a request.
+    retry_gap_s: while there is a ring to go on with, the least time between two fetches after a failure, and between two fetches for unknown
+    kids, so that neither an outage nor a flood of junk tokens turns into one fetch a request.
     """
 
     def __init__(
