@@ -5,7 +5,7 @@ PORT ?= 3000
 RUN := .venv/bin/python
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test check conformance format sam-local bench profile catalog setup lock clean
+.PHONY: help demo serve test check conformance fuzz format sam-local bench profile catalog setup lock clean
 
 help:
 	@echo "make demo        the whole story, played by the official client against a stack on this machine"
@@ -13,6 +13,7 @@ help:
 	@echo "make test        all tests (ARGS=... goes to pytest)"
 	@echo "make check       format, lint, types, template, catalog"
 	@echo "make conformance the public conformance suite against the deployed stack, through a front door and directly"
+	@echo "make fuzz        200,000 generated events through the handler (CASES=..., SEED=...)"
 	@echo "make format      put the format right"
 	@echo "make catalog     write what the front door lists anew, after a tool has changed"
 	@echo "make sam-local   sam local invoke and start-api in Docker (error 3 where there is no Docker engine)"
@@ -35,6 +36,11 @@ check: setup
 
 conformance: setup
 	@$(RUN) -m local.conformance $(ARGS)
+
+# Half of them to a function, half through the front door. Without SEED, other ones every time.
+CASES ?= 200000
+fuzz: setup
+	@FUZZ_CASES=$$(($(CASES) / 2)) FUZZ_SEED=$${SEED:-$$RANDOM} $(RUN) -m pytest -q tests/fuzz $(ARGS)
 
 format: setup
 	@.venv/bin/ruff check --quiet --fix-only . && .venv/bin/ruff format --quiet .
