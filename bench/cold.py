@@ -1,26 +1,24 @@
 """Cold starts: from a new process to its first answered leg, import and init included."""
 
 import json
-import os
-import socket
 import subprocess
 import time
-import urllib.request
-from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
-from bench.figures import Row, Section, by_turns, compared, milliseconds
+from bench import emulator
+from bench.figures import Row, Section, by_turns, compared, digits, milliseconds, spread
 from bench.inside import wire
 from bench.processes import BENCH, KEYS_GIVEN, PYTHON, ChildError, environment
 from bench.setup import Setup
-from local import aws
-from local.environment import ROOT, architecture
+from local.environment import ROOT
 
-STARTING_S = 10
-INVOKING_S = 60
 BUDGET = 0.5
+CORE_MB = 1769
+"""Memory at which Lambda gives a function the time of one whole core; of less memory, as much less."""
+MEMORIES_MB = (256, 512, 1024, 1769)
 
 
 @dataclass(frozen=True)
@@ -32,149 +30,101 @@ class Start:
     reached: str = "handler"
 
 
-def first_answer_s(start: Start) -> float:
-    """Seconds from before the process is started to the answer in its hands."""
+@dataclass(frozen=True)
+class Sample:
+    """Seconds from before the process was started to the answer in its hands; of them after the imports; of a core's time; and its memory."""
+
+    whole: float
+    after_import: float
+    core: float
+    peak_kib: int
+
+
+def first_answer(start: Start) -> Sample:
     command = [str(PYTHON), str(BENCH / "inside" / "cold_start.py"), str(start.event), start.reached]
     began = time.monotonic_ns()
     done = subprocess.run(command, check=False, cwd=ROOT, env=start.environ, capture_output=True, text=True)
     if done.returncode:
         raise ChildError(done.stderr[-4000:])
-    answer = json.loads(done.stdout.splitlines()[-1])
-    expect_answer(answer["status"], answer["body"])
-    return float(answer["at_ns"] - began) / 1e9
+    told = json.loads(done.stdout.splitlines()[-1])
+    _ = wire.Answer(told["status"], told["body"]).result
+    answered, imported = told["answered_ns"], told["imported_ns"]
+    return Sample((answered - began) / 1e9, (answered - imported) / 1e9, told["core_s"], told["peak_kib"])
 
 
-def bare_s() -> float:
-    """Seconds of an interpreter that does nothing."""
+def bare() -> Sample:
+    """An interpreter that does nothing."""
     began = time.monotonic_ns()
-    code = "import time; print(time.monotonic_ns())"
-    done = subprocess.run([PYTHON, "-c", code], check=True, capture_output=True, text=True)
-    return (int(done.stdout) - began) / 1e9
-
-
-def emulated_s(start: Start) -> float:
-    """Seconds from the invocation to its answer under Lambda's runtime interface emulator, which starts the function for it."""
-    with emulator(start) as url:
-        began = time.monotonic_ns()
-        with urllib.request.urlopen(url, data=start.event.read_bytes(), timeout=INVOKING_S) as answer:
-            response = json.loads(answer.read())
-        took = (time.monotonic_ns() - began) / 1e9
-    if "statusCode" not in response:
-        raise ChildError(str(response))
-    expect_answer(response["statusCode"], response["body"])
-    return took
-
-
-@contextmanager
-def emulator(start: Start) -> Iterator[str]:
-    """Where to post an event to. A new emulator each time: it starts a function once."""
-    ours, runtime = free_addresses()
-    name = f"aws-lambda-rie-{architecture()}"
-    (binary,) = (ROOT / ".venv-sam" / "lib").glob(f"python3*/site-packages/samcli/local/rapid/{name}")
-    environ = {
-        **start.environ,
-        "AWS_LAMBDA_FUNCTION_NAME": "bench",
-        "AWS_LAMBDA_FUNCTION_VERSION": "$LATEST",
-        "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "1024",
-        "LAMBDA_TASK_ROOT": start.environ["PYTHONPATH"].split(os.pathsep)[0],
-        "_HANDLER": "app.handler",
-    }
-    command: list[str | Path] = [binary, "--log-level", "error", "--runtime-interface-emulator-address", ours,
-               "--runtime-api-address", runtime, PYTHON, "-m", "awslambdaric", "app.handler"]  # fmt: skip
-    process = subprocess.Popen(
-        command, cwd=environ["LAMBDA_TASK_ROOT"], env=environ, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )  # fmt: skip
-    try:
-        await_listener(ours, process)
-        yield f"http://{ours}/2015-03-31/functions/function/invocations"
-    finally:
-        end_group(process)
-
-
-def free_addresses() -> tuple[str, str]:
-    with closing(aws.listening(0)) as one, closing(aws.listening(0)) as other:
-        return aws.url_of(one).removeprefix("http://"), aws.url_of(other).removeprefix("http://")
-
-
-def await_listener(address: str, process: "subprocess.Popen[bytes]") -> None:
-    host, _, port = address.partition(":")
-    deadline = time.monotonic() + STARTING_S
-    while time.monotonic() < deadline and process.poll() is None:
-        try:
-            socket.create_connection((host, int(port)), timeout=1).close()
-            return
-        except OSError:
-            time.sleep(0.002)
-    raise ChildError("the runtime interface emulator did not start")
-
-
-def end_group(process: "subprocess.Popen[bytes]") -> None:
-    """The emulator and the function that it started."""
-    os.killpg(process.pid, 9)
-    process.wait()
-
-
-def expect_answer(status: int, body: str) -> None:
-    result = wire.Answer(status, body).result
-    if "requestState" not in result and "content" not in result:
-        raise ChildError(body)
+    code = "import time; print(time.monotonic_ns(), time.process_time())"
+    answered, core = subprocess.run([PYTHON, "-c", code], check=True, capture_output=True, text=True).stdout.split()
+    return Sample((int(answered) - began) / 1e9, 0.0, float(core), 0)
 
 
 def cold(setup: Setup) -> Section:
     asks = event_file(setup.folder, "asks", wire.call("delete_note", {"note_id": "7"}))
     plain = event_file(setup.folder, "plain", wire.call("read_note", {"note_id": "7", "width": 40}))
-    fetched = Start(environment("askback", aws=setup.aws, settings=setup.settings), asks)
-    given = Start(environment("askback", settings=KEYS_GIVEN), asks)
-    asgi = Start(environment("sdk"), asks, "asgi")
-    mangum = Start(environment("sdk"), asks)
-    awslabs = Start(environment("awslabs"), plain)
-    straight = by_turns(
-        setup.times(full=31, quick=1),
-        {
-            "bare": bare_s,
-            "fetched": lambda: first_answer_s(fetched),
-            "asgi": lambda: first_answer_s(asgi),
-            "given": lambda: first_answer_s(given),
-            "mangum": lambda: first_answer_s(mangum),
-            "awslabs": lambda: first_answer_s(awslabs),
-        },
-    )
+    fetched = environment("askback", aws=setup.aws, settings=setup.settings)
+    given = environment("askback", settings=KEYS_GIVEN)
+    deployed = environment("deployed", aws=setup.aws, settings=setup.settings)
+    sdk = environment("sdk")
+    starts = {
+        "fetched": Start(fetched, asks),
+        "asgi": Start(sdk, asks, "asgi"),
+        "given": Start(given, asks),
+        "mangum": Start(sdk, asks),
+        "deployed": Start(deployed, asks),
+        "awslabs": Start(environment("awslabs"), plain),
+    }
+    measures: dict[str, Callable[[], Sample]] = {name: partial(first_answer, start) for name, start in starts.items()}
+    straight = by_turns(setup.times(full=31, quick=1), {**measures, "bare": bare})
     emulated = by_turns(
         setup.times(full=15, quick=1),
         {
-            "fetched": lambda: emulated_s(fetched),
-            "mangum": lambda: emulated_s(mangum),
-            "given": lambda: emulated_s(given),
+            name: partial(emulator.first_answer_s, environ, asks)
+            for name, environ in (("fetched", fetched), ("mangum", sdk), ("given", given))
         },
     )
+    whole = {name: [sample.whole for sample in samples] for name, samples in straight.items()}
 
-    def row(what: str, taken: Mapping[str, list[float]], ours: str, theirs: str, at_most: float | None = BUDGET) -> Row:
+    def row(what: str, taken: Mapping[str, list[float]], ours: str, theirs: str, at_most: float | None = None) -> Row:
         return compared(what, taken[ours], taken[theirs], at_most, judged=setup.judges_times)
 
     return Section(
         "Cold: new process to first answered leg",
         (
-            row("ring read from the secret store; the SDK's key given to it", straight, "fetched", "asgi"),
-            row("keys given to both", straight, "given", "asgi"),
-            row("ring read, the SDK by way of Mangum", straight, "fetched", "mangum", None),
-            row(
-                "under Lambda's runtime interface emulator: ring read, the SDK by way of Mangum",
-                emulated,
-                "fetched",
-                "mangum",
-            ),
-            row("the same, keys given to both", emulated, "given", "mangum"),
-            row(
-                "a call that asks nothing, in AWS Labs' handler (which can't ask); ours asks",
-                straight,
-                "given",
-                "awslabs",
-                None,
-            ),
-            Row("of it, an interpreter that does nothing", milliseconds(straight["bare"])),
+            row("ring read from the secret store; the SDK's key given to it", whole, "fetched", "asgi", BUDGET),
+            row("keys given to both", whole, "given", "asgi", BUDGET),
+            row("in Lambda's emulator, ring read; the SDK by way of Mangum", emulated, "fetched", "mangum", BUDGET),
+            row("in Lambda's emulator, keys given to both", emulated, "given", "mangum", BUDGET),
+            row("ring read; the SDK by way of Mangum", whole, "fetched", "mangum"),
+            row("keys given; AWS Labs' handler, which can't ask and only answers", whole, "given", "awslabs"),
+            Row("the deployed delete_note, which reads its note with boto3", milliseconds(whole["deployed"])),
+            Row("an interpreter that does nothing", milliseconds(whole["bare"])),
+            *parts(straight["fetched"], straight["asgi"]),
         ),
     )
+
+
+def parts(ours: Sequence[Sample], theirs: Sequence[Sample]) -> list[Row]:
+    """What the first row is made of, and what it comes to where Lambda gives less than a core."""
+    after, core = ([getattr(one, name) for one in ours] for name in ("after_import", "core"))
+    after_theirs, core_theirs = ([getattr(one, name) for one in theirs] for name in ("after_import", "core"))
+    peak, peak_theirs = (spread([one.peak_kib / 1024 for one in side]).middle for side in (ours, theirs))
+    return [
+        compared("of the first row, after the imports: what SnapStart leaves", after, after_theirs),
+        compared("of the first row, a core's time", core, core_theirs),
+        *(
+            Row(f"that time at {memory:,} MB, computed", at(memory, core), at(memory, core_theirs))
+            for memory in MEMORIES_MB
+        ),
+        Row("memory at its peak", f"{digits(peak)} MiB", f"{digits(peak_theirs)} MiB"),
+    ]
+
+
+def at(memory_mb: int, core_s: Sequence[float]) -> str:
+    """Seconds that Lambda would take of it, and the gigabyte-seconds it would bill."""
+    seconds = spread(core_s).middle * CORE_MB / memory_mb
+    return f"{digits(seconds * 1e3)} ms, {seconds * memory_mb / 1024:.2f} GB-s"
 
 
 def event_file(folder: Path, name: str, request: wire.Request) -> Path:

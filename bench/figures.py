@@ -3,13 +3,16 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median, quantiles
+from typing import TypeVar
+
+T = TypeVar("T")
 
 TIMES = "\N{MULTIPLICATION SIGN}"
 
 
-def by_turns(rounds: int, measures: Mapping[str, Callable[[], float]]) -> dict[str, list[float]]:
+def by_turns(rounds: int, measures: Mapping[str, Callable[[], T]]) -> dict[str, list[T]]:
     """Each once, then each again: what slows the machine for a while slows all of them. The first round only warms caches."""
-    taken: dict[str, list[float]] = {name: [] for name in measures}
+    taken: dict[str, list[T]] = {name: [] for name in measures}
     for number in range(rounds + 1):
         for name, measure in measures.items():
             sample = measure()

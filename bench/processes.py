@@ -42,11 +42,12 @@ def layer() -> Path:
 
 
 def path_of(side: str) -> list[Path]:
-    """As on Lambda: the function's folder, then its packages, both before the standard library."""
-    if side != "askback":
+    """As on Lambda: the function's folder, then its packages, both before the standard library. deployed: delete_note as it is built."""
+    if side in ("sdk", "awslabs"):
         return [BENCH / "servers" / side, SITE]
     python = layer() / "python"
-    return [BENCH / "servers" / side, python, *python.glob("lib/python3*/site-packages")]
+    function = layer().parent / "DeleteNoteFunction" if side == "deployed" else BENCH / "servers" / side
+    return [function, python, *python.glob("lib/python3*/site-packages")]
 
 
 def environment(side: str, aws: str = NOWHERE, settings: Mapping[str, str] | None = None) -> dict[str, str]:

@@ -21,12 +21,13 @@ class Setup:
 
     @property
     def settings(self) -> Mapping[str, str]:
-        """The product's own, as the template gives them to a function."""
+        """As the template gives them to a function."""
         return {
             "MRTR_KEYRING": f"secretsmanager:{self.stack.key_ring}",
             "MRTR_CLAIM_TABLE": self.stack.tables["MRTR_CLAIM_TABLE"],
             "MRTR_AUDIENCE": "bench",
             "MRTR_ALLOWED_ORIGINS": "",
+            "NOTES_TABLE": self.stack.tables["NOTES_TABLE"],
         }
 
     @property

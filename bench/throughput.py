@@ -34,9 +34,14 @@ class LoadError(Exception):
     """A request was not answered with 200."""
 
 
+def sent(request: wire.Request) -> dict[str, str]:
+    """The headers, but for the host: that is where it is sent."""
+    return {name: value for name, value in request.headers.items() if name != "host"}
+
+
 def by_wrk(wrk: str, url: str, request: wire.Request, connections: int, seconds: int, folder: Path) -> Load:
     script = folder / "request.lua"
-    headers = "\n".join(f"wrk.headers[{quoted(name)}] = {quoted(value)}" for name, value in request.headers.items())
+    headers = "\n".join(f"wrk.headers[{quoted(name)}] = {quoted(value)}" for name, value in sent(request).items())
     script.write_text(f'wrk.method = "POST"\nwrk.body = {quoted(request.body)}\n{headers}\n')
     printed = subprocess.run(
         [wrk, "-t1", f"-c{connections}", f"-d{seconds}s", "--timeout", "30s", "--latency", "-s", script, url],
@@ -68,16 +73,16 @@ def by_ourselves(url: str, request: wire.Request, connections: int, seconds: int
 
 async def _load(url: urllib.parse.SplitResult, request: wire.Request, connections: int, seconds: int) -> Load:
     body = request.body.encode()
-    headers = {**request.headers, "host": url.netloc, "content-length": str(len(body))}
+    headers = {**sent(request), "host": url.netloc, "content-length": str(len(body))}
     head = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
-    sent = f"POST {url.path} HTTP/1.1\r\n{head}\r\n".encode() + body
+    message = f"POST {url.path} HTTP/1.1\r\n{head}\r\n".encode() + body
     ends = time.monotonic() + seconds
     taken: list[float] = []
 
     async def connection() -> None:
         reader, writer = await asyncio.open_connection(url.hostname, url.port)
         while (began := time.monotonic()) < ends:
-            writer.write(sent)
+            writer.write(message)
             answer = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
             length = re.search(r"content-length: (\d+)", answer, re.IGNORECASE)
             content = await reader.readexactly(int(length[1]) if length else 0)
@@ -95,10 +100,9 @@ def start_functions(url: str, request: wire.Request, connections: int) -> None:
     """Until so many requests at once are all answered: each has a process of its own then."""
 
     def answered(_: int) -> bool:
-        sent = urllib.request.Request(url, request.body.encode(), {**request.headers, "host": ""}, method="POST")
-        sent.remove_header("Host")
+        post = urllib.request.Request(url, request.body.encode(), sent(request), method="POST")
         try:
-            with urllib.request.urlopen(sent, timeout=STARTING_S) as answer:
+            with urllib.request.urlopen(post, timeout=STARTING_S) as answer:
                 return bool(answer.status == 200)
         except OSError:  # a start that took longer than the emulator or this waits
             return False

@@ -1,9 +1,10 @@
-"""A fresh process to its first answer: `cold_start.py EVENT_FILE handler|asgi`. The last line of output is the time at the answer, and the answer.
+"""A fresh process to its first answer: `cold_start.py EVENT_FILE handler|asgi`. The last line of output tells when it was, and the answer.
 
 Imports as little as it can before the side's own code.
 """
 
 import json
+import resource
 import sys
 import time
 from typing import Any
@@ -23,6 +24,7 @@ def main() -> None:
     import app  # type: ignore[import-not-found]  # noqa: PLC0415 - the side's own, first on the path; when it begins is what is measured
 
     side: Any = app
+    imported_ns = time.monotonic_ns()
     if sys.argv[2] == "asgi":
         headers = [(name.encode(), value.encode()) for name, value in event["headers"].items()]
         status, body = side.asgi.run(side.asgi.request(headers, event["body"].encode()))
@@ -30,7 +32,15 @@ def main() -> None:
     else:
         answer = side.handler(event, Context())
         status, text = answer["statusCode"], answer["body"]
-    print(json.dumps({"at_ns": time.monotonic_ns(), "status": status, "body": text}), flush=True)
+    told = {
+        "imported_ns": imported_ns,
+        "answered_ns": time.monotonic_ns(),
+        "core_s": time.process_time(),
+        "peak_kib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss,
+        "status": status,
+        "body": text,
+    }
+    print(json.dumps(told), flush=True)
 
 
 main()
