@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -10,6 +11,7 @@ from typing import Any
 
 import boto3
 import pytest
+from botocore.loaders import JSONFileLoader, Loader
 from moto import mock_aws
 
 import mrtr.testing
@@ -54,6 +56,16 @@ def furnish(endpoint_url: str | None = None) -> dict[str, str]:
         "MRTR_CLAIM_TABLE": "claims",
         "MRTR_AUDIENCE": "askback-tests",
     }
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _service_descriptions() -> Iterator[None]:
+    """Parsed once, not by every client of every test: most of the time of these tests would go there."""
+    files: Any = JSONFileLoader()
+    files.load_file = functools.cache(files.load_file)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Loader, "FILE_LOADER_CLASS", staticmethod(lambda: files))
+        yield
 
 
 @pytest.fixture(autouse=True)
