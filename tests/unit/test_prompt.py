@@ -5,6 +5,7 @@ from typing import Annotated, Any
 import pytest
 from pydantic import Field
 
+from mrtr import canonical
 from mrtr.arguments import InvalidArguments
 from mrtr.content import Icon, ImageContent, PromptMessage, TextContent
 from mrtr.context import Context
@@ -52,21 +53,25 @@ def test_a_prompt_without_arguments_lists_none() -> None:
     assert repr(prompt) == "Prompt('hi')"
 
 
+def arguments(**given: object) -> str:
+    return canonical.encode(given)
+
+
 def test_arguments_are_texts_from_which_their_types_are_read() -> None:
     prompt = Prompt(summary)
-    assert prompt.read(request_for(note_id="7", until="2026-07-28", lines="5"), "") == {
+    assert prompt.read(request_for(), arguments(note_id="7", until="2026-07-28", lines="5")) == {
         "note_id": "7",
         "until": date(2026, 7, 28),
         "lines": 5,
     }
-    assert prompt.read(request_for(note_id="7"), "")["lines"] == 3
+    assert prompt.read(request_for(), arguments(note_id="7"))["lines"] == 3
     with pytest.raises(InvalidArguments, match="lines"):
-        prompt.read(request_for(note_id="7", lines="five"), "")
+        prompt.read(request_for(), arguments(note_id="7", lines="five"))
 
 
 def test_arguments_that_are_no_texts_are_invalid() -> None:
     with pytest.raises(ProtocolError) as refusal:
-        Prompt(summary).read(request_for(note_id="7", lines=5), "")
+        Prompt(summary).read(request_for(), arguments(note_id="7", lines=5))
     assert refusal.value.fault is Fault.INVALID_PARAMS
 
 

@@ -76,7 +76,7 @@ class ClaimTable:
 
     def record(self, claim: Claim, status: str, waiting: int, response: bytes) -> bool:
         """Write what the leg answered. False: the claim is not ours any more."""
-        lost = self._write(
+        item = self._write(
             "UpdateItem",
             Key={"id": {"B": claim.id}},
             UpdateExpression="SET #status = :status, waiting = :waiting, #response = :response",
@@ -90,7 +90,8 @@ class ClaimTable:
                 ":owner": {"B": claim.owner},
             },
         )
-        return lost is None
+        # The latter: a lost response to a write that succeeded, and its repetition.
+        return item is None or (item.owner == claim.owner and item.status == status)
 
     def release(self, claim: Claim, waiting: int) -> None:
         """Give a claim back whose body did nothing: to the question it answers (`waiting`), or to no item at all (0)."""

@@ -82,20 +82,22 @@ class Endpoint:
                 return write_response(HttpResponse(202, {}, ""), http)
             answer, outbox = self._answer(request, context)
         except Rejected as rejected:
-            return _reject(http, rejected.error, rejected.request_id, context)
+            return _reject(http, rejected, context)
         except Exception as failure:  # noqa: BLE001 - see _fault
-            return _reject(http, _fault(failure), None, context)
+            return _reject(http, Rejected(_fault(failure), None), context)
         if isinstance(answer, Forwarded):
             return answer.event_response
         log().info("answered", extra={"method": request.method, "status": 200, **outbox.facts, **_who(context)})
         return write_response(_response(response(request.id, answer), outbox), http)
 
     def _answer(self, request: Request, context: Any) -> tuple[str | Forwarded, Outbox]:
+        facts: Mapping[str, object] = {}
         try:
             outbox = Outbox(request.meta)
+            facts = outbox.facts
             return self._dispatch(request, outbox, context), outbox
         except Exception as failure:
-            raise Rejected(_fault(failure), request.id) from failure
+            raise Rejected(_fault(failure), request.id, {"method": request.method, **facts}) from failure
 
     def _dispatch(self, request: Request, outbox: Outbox, context: Any) -> str | Forwarded:
         """The result's JSON. Raises ProtocolError, Unavailable, ConfigurationError."""
@@ -166,15 +168,13 @@ def _fault(failure: Exception) -> ProtocolError:
     return ProtocolError(Fault.INTERNAL, "Internal error")
 
 
-def _reject(
-    http: HttpRequest | None, error: ProtocolError, request_id: str | int | None, context: Any
-) -> dict[str, Any]:
-    fault = error.fault
-    log().info("rejected", extra={"fault": fault.label, "status": fault.status, **_who(context)})
+def _reject(http: HttpRequest | None, rejected: Rejected, context: Any) -> dict[str, Any]:
+    error, fault = rejected.error, rejected.error.fault
+    log().info("rejected", extra={"fault": fault.label, "status": fault.status, **rejected.facts, **_who(context)})
     if fault is Fault.METHOD_NOT_ALLOWED:
         return write_response(HttpResponse(fault.status, {"Allow": "POST"}, ""), http)
     headers = {**_JSON, "Retry-After": str(RETRY_AFTER_S)} if fault is Fault.UNAVAILABLE else _JSON
-    return write_response(HttpResponse(fault.status, headers, error_response(request_id, error)), http)
+    return write_response(HttpResponse(fault.status, headers, error_response(rejected.request_id, error)), http)
 
 
 def _cacheable() -> dict[str, Any]:

@@ -174,6 +174,7 @@ class _Call:
             )
         except StateRefused as refusal:
             raise _refused(refusal) from None
+        self._note(leg, round=leg.flow.round)
         if not isinstance(verdict, Won):
             return self._of_duplicate(leg, verdict)
         try:

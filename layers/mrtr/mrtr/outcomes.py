@@ -41,8 +41,11 @@ class CancelledElicitation(_Awaitable):
     action: ClassVar[Literal["cancel"]] = "cancel"
 
 
-class Done(_Awaitable):
+class Done:
     """What a call gives that has nothing to give, so that it may be awaited."""
+
+    def __await__(self) -> Generator[Any, None, None]:
+        yield from ()
 
 
 ElicitationResult = TypeAliasType(

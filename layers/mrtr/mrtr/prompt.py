@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from . import strict_json
 from .arguments import Arguments
 from .content import CONTENT_TYPES, Icon, PromptMessage
 from .errors import Fault, ProtocolError
@@ -54,7 +55,7 @@ class Prompt:
         return {**definition, "arguments": arguments} if arguments else definition
 
     def read(self, request: Request, canonical_arguments: str) -> dict[str, Any]:  # noqa: ARG002 - Feature's signature
-        given = request.params.get("arguments") or {}
+        given: dict[str, Any] = strict_json.parse(canonical_arguments.encode())
         if not all(isinstance(value, str) for value in given.values()):
             raise ProtocolError(Fault.INVALID_PARAMS, "A prompt's arguments are strings")
         return self.arguments.read_texts(given)

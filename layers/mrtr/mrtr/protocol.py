@@ -80,12 +80,15 @@ class Notification:
 
 
 class Rejected(Exception):
-    """A ProtocolError together with the request's id, when one could be read."""
+    """A ProtocolError together with the request's id, when one could be read, and what the log should know."""
 
-    def __init__(self, error: ProtocolError, request_id: str | int | None) -> None:
+    def __init__(
+        self, error: ProtocolError, request_id: str | int | None, facts: Mapping[str, object] | None = None
+    ) -> None:
         super().__init__(error.message)
         self.error = error
         self.request_id = request_id
+        self.facts = facts or {}
 
 
 def read_request(http: HttpRequest, methods: Collection[str], limits: Limits) -> Request | Notification:
