@@ -2,6 +2,7 @@
 
 from contextlib import ExitStack
 from functools import partial
+from typing import Any
 
 from bench.figures import TIMES, Row, Section, by_turns, compared, milliseconds, ratios
 from bench.processes import KEYS_GIVEN, Worker, worker
@@ -15,7 +16,7 @@ LISTS = (1, 10, 100, 1_000)
 
 
 class Sides:
-    """Every side, started and waiting. Each method gives seconds per unit of work, taken by turns."""
+    """Every side, started and waiting. Each method gives seconds per unit of work, taken by turns; of a core unless told."""
 
     def __init__(self, setup: Setup, held: ExitStack) -> None:
         def start(side: str, kind: str, **options: object) -> Worker:
@@ -28,10 +29,10 @@ class Sides:
         self.mangum = start("sdk", "mangum")
         self.awslabs = start("awslabs", "handler")
 
-    def each(self, op: str, *workers: Worker, count: int = 100, **details: int) -> list[list[float]]:
+    def each(self, op: str, *workers: Worker, count: int = 100, **details: Any) -> list[list[float]]:
         return self.pairs(*((one, op, details) for one in workers), count=count)
 
-    def pairs(self, *works: tuple[Worker, str, dict[str, int]], count: int = 100) -> list[list[float]]:
+    def pairs(self, *works: tuple[Worker, str, dict[str, Any]], count: int = 100) -> list[list[float]]:
         many = self._setup.times(full=count, quick=max(1, count // 20))
         measures = {
             str(number): partial(one.each, op, many, **details) for number, (one, op, details) in enumerate(works)
@@ -44,7 +45,7 @@ def warm(setup: Setup) -> Section:
         sides = Sides(setup, held)
         ours, asgi = sides.ours, sides.asgi
         one, two = (sides.each(op, ours, asgi, sides.mangum) for op in ("leg_one", "leg_two"))
-        (aws_one,), (aws_two,) = (sides.each(op, sides.on_aws, count=20) for op in ("leg_one", "leg_two"))
+        (aws_one,), (aws_two,) = (sides.each(op, sides.on_aws, count=20, clock="wall") for op in ("leg_one", "leg_two"))
         plain = sides.each("plain", ours, asgi)
         simple = sides.pairs((ours, "plain", {}), (sides.awslabs, "plain_alone", {}))
         discover = sides.each("discover", ours, asgi)
@@ -58,14 +59,14 @@ def warm(setup: Setup) -> Section:
 
     flat = ratios(among, alone)
     return Section(
-        "Warm: time per request in one process",
+        "Warm: a core's time per request, in one process",
         (
             row("leg one (the question)", one[0], one[1], BUDGET),
             row("leg two (the answer; ours claims and records)", two[0], two[1], BUDGET),
             row("leg one, the SDK by way of Mangum", one[0], one[2]),
             row("leg two, the SDK by way of Mangum", two[0], two[2]),
-            Row("leg one with the emulated AWS", milliseconds(aws_one)),
-            Row("leg two with the emulated AWS: two writes", milliseconds(aws_two)),
+            Row("leg one with the emulated AWS, by the clock", milliseconds(aws_one)),
+            Row("leg two with the emulated AWS, by the clock: two writes", milliseconds(aws_two)),
             row("a call that asks nothing", plain[0], plain[1]),
             row("a call that asks nothing, AWS Labs' handler", simple[0], simple[1]),
             row("server/discover", discover[0], discover[1]),

@@ -1,19 +1,18 @@
 """The sides as something to send requests to. Which one a process is, its arguments say; its packages come with its path."""
 
 import importlib
-import time
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from bench.inside.wire import Answer, LambdaContext, Request, event
+from bench.inside.wire import Answer, LambdaContext, Request, Took, Watch, event
 
 LONG = 0
 """In place of a number of tools: the server whose tool asks five questions."""
 
 
 class Side(Protocol):
-    def send(self, tools: int, requests: Sequence[Request]) -> tuple[float, list[Answer]]:
-        """Send them one after the other to a server of so many tools. Seconds that it took, and the answers."""
+    def send(self, tools: int, requests: Sequence[Request]) -> tuple[Took, list[Answer]]:
+        """Send them one after the other to a server of so many tools."""
         ...
 
 
@@ -25,13 +24,13 @@ class Handler:
         self._handlers: dict[int, Any] = {1: self._app.handler}
         self._context = LambdaContext()
 
-    def send(self, tools: int, requests: Sequence[Request]) -> tuple[float, list[Answer]]:
+    def send(self, tools: int, requests: Sequence[Request]) -> tuple[Took, list[Answer]]:
         handler = self._handler(tools)
         context = self._context
         events = [event(one) for one in requests]
-        started = time.perf_counter()
+        watch = Watch()
         responses = [handler(one, context) for one in events]
-        took = time.perf_counter() - started
+        took = watch.took()
         return took, [Answer(one["statusCode"], one["body"]) for one in responses]
 
     def _handler(self, tools: int) -> Any:
@@ -58,7 +57,7 @@ class Asgi:
         self._app = importlib.import_module("app")
         self._apps: dict[int, Any] = {1: self._app.asgi}
 
-    def send(self, tools: int, requests: Sequence[Request]) -> tuple[float, list[Answer]]:
+    def send(self, tools: int, requests: Sequence[Request]) -> tuple[Took, list[Answer]]:
         if tools not in self._apps:
             self._apps[tools] = asgi(self._app.build_long() if tools == LONG else self._app.build(tools))
         app = self._apps[tools]
@@ -67,10 +66,10 @@ class Asgi:
             for one in requests
         ]
 
-        async def run() -> tuple[float, list[tuple[int, bytes]]]:
-            started = time.perf_counter()
+        async def run() -> tuple[Took, list[tuple[int, bytes]]]:
+            watch = Watch()
             answers = [await app.request(headers, body) for headers, body in sent]
-            return time.perf_counter() - started, answers
+            return watch.took(), answers
 
         took, answers = app.run(run())
         return took, [Answer(status, body.decode()) for status, body in answers]

@@ -1,6 +1,7 @@
 """Requests as clients send them, the same bytes for every side. Runs beside each side's packages: standard library only."""
 
 import json
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -26,6 +27,26 @@ class Answer:
             raise RuntimeError(f"{self.status}: {self.body}")
         result: dict[str, Any] = message["result"]
         return result
+
+
+@dataclass(frozen=True)
+class Took:
+    """Seconds: by the clock, and of a core's time, in which other work on the machine does not count."""
+
+    wall: float
+    core: float
+
+
+class Watch:
+    """Takes the time from its making on."""
+
+    def __init__(self) -> None:
+        self._core = time.process_time()
+        self._wall = time.perf_counter()
+
+    def took(self) -> Took:
+        wall = time.perf_counter() - self._wall
+        return Took(wall, time.process_time() - self._core)
 
 
 class LambdaContext:

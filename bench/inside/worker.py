@@ -8,29 +8,30 @@ Reads `{"op": NAME, ...}` and answers with a line of JSON. What the side itself 
 import json
 import os
 import sys
+from dataclasses import asdict
 from typing import Any
 
 from bench.inside import wire
 from bench.inside.sides import LONG, SIDES, Side
-from bench.inside.wire import Answer, Request
+from bench.inside.wire import Answer, Request, Took
 
 NOTE = "7"
 
 
 class Worker:
-    """Every operation counts `count` units of work, and gives the seconds they took."""
+    """Operations with a `count` do so many units of work, and give the time that they took."""
 
     def __init__(self, side: Side) -> None:
         self._side = side
         self._notes = 0
 
-    def leg_one(self, count: int, tools: int = 1) -> float:
+    def leg_one(self, count: int, tools: int = 1) -> Took:
         """First legs of delete_note."""
         took, answers = self._side.send(tools, [wire.call("delete_note", {"note_id": NOTE})] * count)
         expect(all(answer.result["resultType"] == "input_required" for answer in answers), answers)
         return took
 
-    def leg_two(self, count: int, tools: int = 1) -> float:
+    def leg_two(self, count: int, tools: int = 1) -> Took:
         """Confirmed retries of delete_note, each of a flow of its own."""
         notes = [f"{os.getpid()}-{self._notes + number}" for number in range(count)]
         self._notes += count
@@ -40,25 +41,25 @@ class Worker:
         expect(texts == [f"Deleted note {note}." for note in notes], answers)
         return took
 
-    def plain(self, count: int) -> float:
+    def plain(self, count: int) -> Took:
         """Calls that ask nothing."""
         return self._plain(count, 2, "read_note_1")
 
-    def plain_alone(self, count: int) -> float:
+    def plain_alone(self, count: int) -> Took:
         """The same of a server that has no other tool."""
         return self._plain(count, 1, "read_note")
 
-    def _plain(self, count: int, tools: int, tool: str) -> float:
+    def _plain(self, count: int, tools: int, tool: str) -> Took:
         took, answers = self._side.send(tools, [wire.call(tool, {"note_id": NOTE, "width": 40})] * count)
         expect(all(answer.result["content"][0]["text"] == "Buy milk" for answer in answers), answers)
         return took
 
-    def discover(self, count: int) -> float:
+    def discover(self, count: int) -> Took:
         took, answers = self._side.send(1, [wire.request("server/discover")] * count)
         expect(all(answer.result["supportedVersions"] for answer in answers), answers)
         return took
 
-    def list_tools(self, count: int, tools: int) -> float:
+    def list_tools(self, count: int, tools: int) -> Took:
         """Whole lists: every page of them."""
         pages = [wire.request("tools/list")]
         seen = 0
@@ -105,7 +106,7 @@ def main(side: str) -> None:
     worker = Worker(SIDES[side]())
     for line in sys.stdin:
         order: dict[str, Any] = json.loads(line)
-        answers.write(json.dumps(getattr(worker, order.pop("op"))(**order)) + "\n")
+        answers.write(json.dumps(getattr(worker, order.pop("op"))(**order), default=asdict) + "\n")
 
 
 if __name__ == "__main__":
