@@ -224,6 +224,15 @@ def test_a_record_of_a_run_that_was_taken_over_changes_nothing(stub: Stubber, ta
     assert not table.record(CLAIM, ASKED, 3, b"sealed question")
 
 
+@pytest.mark.parametrize(("status", "recorded"), [("asked", True), ("done", False), ("running", False)])
+def test_a_record_that_is_there_already_is_known_as_ones_own(
+    stub: Stubber, table: ClaimTable, status: str, recorded: bool
+) -> None:
+    fails(stub, "update_item", RECORD, {**STORED, "status": {"S": status}, "owner": {"B": b"8 random"}})
+
+    assert table.record(CLAIM, ASKED, 3, b"sealed question") is recorded
+
+
 def test_a_first_claim_is_given_back_by_deleting_it_if_it_is_still_ours(stub: Stubber, table: ClaimTable) -> None:
     stub.add_response("delete_item", {}, RELEASE)
     fails(stub, "delete_item", RELEASE, STORED)

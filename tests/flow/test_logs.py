@@ -78,8 +78,8 @@ def test_the_legs_of_a_flow_share_an_id_in_the_log_that_is_not_the_one_in_the_se
 
     answered = entries(secrets, "answered")
     assert [entry.get("asked") for entry in answered] == [1, 1, None, None]
-    assert [entry["round"] for entry in answered if "asked" in entry] == [1, 2]
-    flows = {entry["flow"] for entry in answered if "flow" in entry}
+    assert [entry["round"] for entry in answered] == [1, 2, 2, 2]
+    flows = {entry["flow"] for entry in answered}
     assert flows == {item_id.hex() for item_id in runtime.table.items}
 
 
@@ -105,7 +105,7 @@ def test_an_exception_that_quotes_everything_it_knows_leaves_nothing_of_it_in_th
 
     assert failed.is_error
     secrets.check()
-    if error not in {ToolError, SystemExit}:
+    if error is not ToolError:
         (entry,) = entries(secrets, "call failed")
         assert any("inside" in place for place in entry["where"])
 

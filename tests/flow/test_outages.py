@@ -322,6 +322,17 @@ def test_a_question_of_a_body_that_could_not_be_recorded_is_asked_by_the_same_re
     assert len(mill.done) == 1
 
 
+def test_a_recorded_question_whose_answer_was_lost_once_is_asked(client: Client, wire: Wire, mill: Mill) -> None:
+    first = client.call("bake", CARGO)
+    wire.loses_answers("UpdateItem", 1)
+
+    second = client.answer(first, FIRST)
+
+    assert list(second.questions) == ["second"]
+    assert client.answer(second, SECOND).text == "baked"
+    assert len(mill.done) == 1
+
+
 def test_a_recorded_question_whose_every_answer_was_lost_is_asked_by_the_same_retry(
     client: Client, wire: Wire, mill: Mill
 ) -> None:
