@@ -12,6 +12,7 @@ from bench.setup import Setup
 FIRST_STATE_CHARS = 180
 ANSWER_CHARS = (1, 16, 100, 1_000)
 LARGEST = 10
+BODIES = {"call": "the call", "question": "the question", "answer": "the answer", "result": "the result"}
 MIB = 1024 * 1024
 
 
@@ -20,7 +21,8 @@ def states(setup: Setup) -> Section:
         worker(setup.folder, "askback", "handler", settings=KEYS_GIVEN) as ours,
         worker(setup.folder, "sdk", "asgi") as theirs,
     ):
-        first = (ours.do("state"), theirs.do("state"))
+        flow, flow_theirs = ours.do("flow"), theirs.do("flow")
+        first = (flow["state"], flow_theirs["state"])
         by_size = {
             size: (ours.do("states", characters=size), theirs.do("states", characters=size)) for size in ANSWER_CHARS
         }
@@ -34,6 +36,9 @@ def states(setup: Setup) -> Section:
             first[0] <= FIRST_STATE_CHARS and first[0] < first[1],
         )
     ]
+    for body, what in BODIES.items():
+        pair = (flow[body], flow_theirs[body])
+        rows.append(Row(f"delete_note, bytes of {what}", str(pair[0]), str(pair[1]), share(*pair)))
     for size, (mine, others) in by_size.items():
         for answers, pair in enumerate(zip(mine, others, strict=True)):
             if answers:

@@ -85,10 +85,17 @@ class Worker:
             (answer,) = self._side.send(LONG, [wire.retry("write_up", arguments, answer, text)])[1]
         return sizes
 
-    def state(self) -> int:
-        """Length of delete_note's first state."""
-        (answer,) = self._side.send(1, [wire.call("delete_note", {"note_id": NOTE})])[1]
-        return len(answer.result["requestState"])
+    def flow(self) -> dict[str, int]:
+        """Of one flow of delete_note: characters of the state, and bytes of each body."""
+        one = wire.call("delete_note", {"note_id": NOTE})
+        (asked,) = self._side.send(1, [one])[1]
+        two = confirmed(NOTE, asked)
+        (done,) = self._side.send(1, [two])[1]
+        bodies = {"question": asked.body, "answer": two.body, "result": done.body, "call": one.body}
+        return {
+            "state": len(asked.result["requestState"]),
+            **{name: len(body.encode()) for name, body in bodies.items()},
+        }
 
 
 def confirmed(note: str, asked: Answer) -> Request:
