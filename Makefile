@@ -5,7 +5,7 @@ PORT ?= 3000
 RUN := .venv/bin/python
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test check conformance fuzz format sam-local bench profile catalog setup lock clean
+.PHONY: help demo serve test check conformance clients fuzz format sam-local bench profile catalog setup lock clean
 
 help:
 	@echo "make demo        the whole story, played by the official client against a stack on this machine"
@@ -13,6 +13,7 @@ help:
 	@echo "make test        all tests (ARGS=... goes to pytest)"
 	@echo "make check       format, lint, types, template, catalog"
 	@echo "make conformance the public conformance suite against the deployed stack, through a front door and directly"
+	@echo "make clients     the official Python and TypeScript clients, and the MCP Inspector in a browser, against that stack"
 	@echo "make fuzz        200,000 generated events through the handler (CASES=..., SEED=...)"
 	@echo "make format      put the format right"
 	@echo "make catalog     write what the front door lists anew, after a tool has changed"
@@ -36,6 +37,9 @@ check: setup
 
 conformance: setup
 	@$(RUN) -m local.conformance $(ARGS)
+
+clients: setup
+	@$(RUN) -m local.clients $(ARGS)
 
 # Half of them to a function, half through the front door. Without SEED, other ones every time.
 CASES ?= 200000
