@@ -327,6 +327,20 @@ def test_a_missing_answer_is_asked_for_again(client: Client) -> None:
     assert list(client.answer(first, FIRST).questions) == ["second"]
 
 
+def test_a_round_without_an_answer_is_a_round_of_its_own_and_is_not_taken_for_a_later_one(
+    client: Client, other: Client, poets: Poets
+) -> None:
+    first = client.call("rhyme")
+    second = client.answer(first, {})
+    third = client.answer(second, {})
+    starts = poets.starts
+
+    assert without_id(other.answer(second, {})) == without_id(third)
+    assert other.answer(first, {}).error == REFUSED
+    assert poets.starts == starts
+    assert list(client.answer(third, FIRST).questions) == ["second"]
+
+
 def test_after_ten_rounds_a_body_is_given_up_with_a_normal_result(client: Client, other: Client, poets: Poets) -> None:
     legs = [client.call("endless")]
     answers: dict[str, Any] = {}
