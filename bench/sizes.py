@@ -6,7 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 from bench.figures import TIMES, Row, Section, digits
-from bench.processes import KEYS_GIVEN, layer, worker
+from bench.processes import layer, worker
 from bench.setup import Setup
 
 FIRST_STATE_CHARS = 180
@@ -18,7 +18,7 @@ MIB = 1024 * 1024
 
 def states(setup: Setup) -> Section:
     with (
-        worker(setup.folder, "askback", "handler", settings=KEYS_GIVEN) as ours,
+        worker(setup.folder, "askback", "handler", aws=setup.aws, settings=setup.settings) as ours,
         worker(setup.folder, "sdk", "asgi") as theirs,
     ):
         flow, flow_theirs = ours.do("flow"), theirs.do("flow")
