@@ -157,7 +157,7 @@ def test_an_exact_resource_comes_before_a_template_and_templates_in_order() -> N
     assert owner(resources, "note://all") is resources["note://all"]
     assert owner(resources, "note://7") is resources["note://{name}"]
     assert owner(resources, "note://7/8") is resources["note://{+name}"]
-    assert owner(resources, "note://{name}") is resources["note://{name}"]
+    assert owner(resources, "note://{name}") is None, "a template's own text is no URI"
     assert owner(resources, "other://7") is None
 
 

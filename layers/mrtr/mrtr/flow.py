@@ -205,7 +205,7 @@ class _Call:
             value = _run(leg, _called(feature, ready), is_body=True)
             if isinstance(value, InputRequiredResult):
                 _ask_by_hand(leg, value)
-            leg.dialogue.settle()
+                return None
             return self._render(feature.result(leg.request, value))
         except Paused:
             return None
@@ -300,8 +300,12 @@ def _turned_down(leg: Leg, action: str) -> dict[str, Any]:
 
 
 def _ask_by_hand(leg: Leg, value: InputRequiredResult) -> None:
-    for key, request in value.input_requests.items():
-        leg.dialogue.ask(key, as_question(request))
+    """Put the questions of a result that an author built. Raises the dialogue's refusal when one of them can't be asked."""
+    try:
+        for key, request in value.input_requests.items():
+            leg.dialogue.ask(key, as_question(request))
+    except Paused:
+        leg.dialogue.settle()
     leg.note = value.request_state
 
 

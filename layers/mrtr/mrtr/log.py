@@ -27,8 +27,10 @@ def log() -> Logger:
 
 def log_exception(message: str, error: BaseException, **fields: object) -> None:
     """Log that something broke and where, without the exception's message: it may quote an argument. At DEBUG the message is there too."""
-    if error.__cause__ is not None:
-        error = error.__cause__  # where it began
-    frames = [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in traceback.extract_tb(error.__traceback__)]
+    cause = error.__cause__
+    if cause is not None:
+        fields["cause"] = type(cause).__name__
+    began = cause or error
+    frames = [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in traceback.extract_tb(began.__traceback__)]
     detail = error if log().log_level <= logging.DEBUG else None
     log().error(message, extra={**fields, "error": type(error).__name__, "where": frames[-8:]}, exc_info=detail)

@@ -12,6 +12,8 @@ from .errors import InvalidSignature
 
 _EXPRESSION = re.compile(r"\{([^{}]*)\}")
 _VARIABLE = re.compile(r"(\+?)([A-Za-z_][A-Za-z0-9_]*)")
+_URI = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:(?:[A-Za-z0-9\-._~:/?#\[\]@!$&'()*+,;=]|%[0-9A-Fa-f]{2})*")
+"""RFC 3986: its characters, each percent sign followed by two hexadecimal digits."""
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
 
 
@@ -41,9 +43,9 @@ class UriTemplate:
         return f"UriTemplate({self.text!r})"
 
     def match(self, uri: str) -> dict[str, str] | None:
-        """The variables in `uri`, percent-decoded; None when it isn't of this template or isn't UTF-8 underneath."""
+        """The variables in `uri`, percent-decoded; None when it isn't of this template, is no URI, or isn't UTF-8 underneath."""
         found = self._pattern.fullmatch(uri)
-        if found is None:
+        if found is None or not _URI.fullmatch(uri):
             return None
         try:
             return {
