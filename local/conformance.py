@@ -22,7 +22,7 @@ from pathlib import Path
 
 from local import aws, build, deploy, node
 from local.environment import ROOT, WORK, say
-from local.stack import STACK
+from local.stack import NO_SCHEDULE, STACK
 
 SOURCE = ROOT / "tests" / "conformance"
 REVISION = "2026-07-28"
@@ -102,7 +102,7 @@ def deployed() -> Iterator[str]:
     template = build.build()
     fixture = staged()
     with aws.running() as emulated:
-        askback = deploy.deploy(emulated, template, STACK).resources
+        askback = deploy.deploy(emulated, template, STACK, NO_SCHEDULE).resources
         parameters = {name: askback[name] for name in ("ClaimTable", "AskPolicy", "ClaimPolicy")}
         parameters["KeyRing"] = askback["KeyRingSecret"]
         parameters["Layer"] = next(askback[name] for name in askback if name.startswith("MrtrLayer"))  # SAM adds a hash

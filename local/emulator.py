@@ -31,8 +31,8 @@ from typing import Any
 from hypercorn.asyncio import serve
 from hypercorn.config import Config
 from ministack.app import app as aws
-from ministack.core import lambda_runtime
-from ministack.services import lambda_svc
+from ministack.core import iam_evaluator, lambda_runtime
+from ministack.services import iam, lambda_svc
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -108,6 +108,21 @@ def recording(journal: Journal, layers: Layers) -> type:
     return RecordingWorker
 
 
+def with_roles_as_principals(resolve: Callable[[str, Any], Any]) -> Callable[[str, Any], Any]:
+    """ministack's reading of a policy's condition keys, but for `aws:PrincipalArn`: of a role's session it is the role's ARN with its path, as
+    AWS documents, where ministack gives the session's.
+    """
+
+    def resolved(key: str, context: Any) -> Any:
+        value = resolve(key, context)
+        if key.lower() == "aws:principalarn" and ":assumed-role/" in str(value):
+            role = iam._roles.get_scoped(context.principal_account, None, value.split("/")[1])  # noqa: SLF001
+            return role["Arn"] if role else value
+        return value
+
+    return resolved
+
+
 def front(api_port: int, api_file: Path) -> Callable[[Scope, Receive, Send], Awaitable[None]]:
     """The AWS application, reached on `api_port` as the deployed API's own host."""
 
@@ -131,6 +146,7 @@ def end_of_input() -> None:
 
 
 async def run(aws_fd: str, api_fd: str, folder: Path) -> None:
+    iam_evaluator._resolve_condition_key = with_roles_as_principals(iam_evaluator._resolve_condition_key)  # noqa: SLF001
     lambda_runtime.Worker = recording(Journal(folder), Layers(folder / "layers"))
     config = Config()
     config.bind = [f"fd://{aws_fd}", f"fd://{api_fd}"]

@@ -31,6 +31,10 @@ TABLES = {
 }
 
 
+# The emulated Secrets Manager has no schedule of rotations, and calls no function: local/rotation.py does.
+NO_SCHEDULE = {"RotationDays": "0"}
+
+
 @dataclass(frozen=True)
 class Invocation:
     """Which process of which function began to serve what, and whether it was started for that."""
@@ -44,7 +48,9 @@ class Invocation:
 
 @dataclass(frozen=True)
 class Stack:
-    """A running stack. `tables` has the keys of TABLES; `functions` is by logical id, such as DeleteNoteFunction."""
+    """A running stack. `tables` has the keys of TABLES; `functions` is by logical id, such as DeleteNoteFunction; `key_ring` is the secret,
+    empty where the keys come from KMS.
+    """
 
     endpoint: str
     aws_endpoint_url: str
@@ -132,22 +138,24 @@ def is_running(pid: int) -> bool:
 
 
 @contextmanager
-def running(port: int = 0, aws_host: str = aws.LOOPBACK) -> Iterator[Stack]:
+def running(
+    port: int = 0, aws_host: str = aws.LOOPBACK, parameters: Mapping[str, str] | None = None
+) -> Iterator[Stack]:
     """Build what has changed, deploy, seed. `port` is where the endpoint listens on loopback; 0 takes any free one.
-    `aws_host` is for containers that must reach the stack's AWS (see local/docker.py).
+    `aws_host` is for containers that must reach the stack's AWS (see local/docker.py). `parameters` are the template's.
 
     OSError if the port is taken; BuildError, DeployError or AwsError if a step failed.
     """
     aws.listening(port).close()  # a port that is taken is told before the slow steps
     template = build.build()
     with aws.running(port, aws_host) as emulated:
-        made = deploy.deploy(emulated, template, STACK)
+        made = deploy.deploy(emulated, template, STACK, {**NO_SCHEDULE, **(parameters or {})})
         one = Stack(
             endpoint=f"{emulated.api_url}/mcp",
             aws_endpoint_url=emulated.endpoint_url,
             functions=made.of_type("AWS::Lambda::Function"),
             tables={variable: made.resources[logical_id] for variable, logical_id in TABLES.items()},
-            key_ring=made.resources["KeyRingSecret"],
+            key_ring=made.resources.get("KeyRingSecret", ""),
             folder=emulated.folder,
         )
         one.seed()

@@ -52,22 +52,61 @@ def written() -> Json:
 
 
 @cache
-def _processed() -> str:
+def _processed(given: tuple[tuple[str, str], ...]) -> str:
     template = written()
     # `sam build` and `sam deploy` put code into a bucket; what is there does not matter here.
     for resource in template["Resources"].values():
         for where in ("CodeUri", "ContentUri"):
             if where in resource.get("Properties", {}):
                 resource["Properties"][where] = "s3://bucket/key"
-    parameters = {name: str(one["Default"]) for name, one in template["Parameters"].items()}
+    parameters = {name: str(one["Default"]) for name, one in template["Parameters"].items()} | dict(given)
     translator = Translator({}, Parser(), boto_session=boto3.Session(region_name=REGION))
     return json.dumps(translator.translate(template, parameters))
 
 
 def processed() -> Json:
     """A copy of one's own of what CloudFormation gets."""
-    template: Json = json.loads(_processed())
+    template: Json = json.loads(_processed(()))
     return template
+
+
+def deployed(**parameters: str) -> Json:
+    """What CloudFormation makes of it: conditions decided by the parameters, and what they exclude left out."""
+    template: Json = json.loads(_processed(tuple(parameters.items())))
+    values = {name: str(one["Default"]) for name, one in template["Parameters"].items()} | parameters
+    conditions = template.pop("Conditions")
+
+    def holds(condition: Any) -> bool:
+        match condition:
+            case str(name):
+                return holds(conditions[name])
+            case {"Condition": name}:
+                return holds(conditions[name])
+            case {"Fn::Not": [one]}:
+                return not holds(one)
+            case {"Fn::Or": several}:
+                return any(holds(one) for one in several)
+            case {"Fn::And": several}:
+                return all(holds(one) for one in several)
+            case {"Fn::Equals": [left, right]}:
+                return str(values.get(left["Ref"]) if isinstance(left, dict) else left) == str(right)
+        raise AssertionError(f"a condition of another kind: {condition}")
+
+    def settled(value: Any) -> Any:
+        match value:
+            case {"Fn::If": [condition, then, otherwise]}:
+                return settled(then if holds(condition) else otherwise)
+            case {"Condition": str(name), **_rest} if name in conditions and not holds(name):
+                return {"Ref": "AWS::NoValue"}
+            case dict():
+                settled_members = {name: settled(one) for name, one in value.items()}
+                return {name: one for name, one in settled_members.items() if one != {"Ref": "AWS::NoValue"}}
+            case list():
+                return [one for one in map(settled, value) if one != {"Ref": "AWS::NoValue"}]
+        return value
+
+    made: Json = settled(template)
+    return made
 
 
 def resources(template: Mapping[str, Any], kind: str) -> dict[str, Json]:

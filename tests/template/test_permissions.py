@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from local.environment import ROOT
-from tests.template.processed import Grant, attribute, grants, processed, resources
+from tests.template.processed import Grant, attribute, deployed, grants, resources
 
-TEMPLATE = processed()
+TEMPLATE = deployed()
 FUNCTIONS = resources(TEMPLATE, "AWS::Lambda::Function")
 ROLES = resources(TEMPLATE, "AWS::IAM::Role")
 SHARED = resources(TEMPLATE, "AWS::IAM::ManagedPolicy")
@@ -124,8 +125,28 @@ def test_asking_needs_the_key_ring_and_claiming_what_the_runtime_does_with_claim
     }
 
 
+def test_the_rotation_may_do_with_the_secret_what_its_code_does_and_nothing_else() -> None:
+    source = (ROOT / "layers" / "mrtr" / "mrtr" / "secretsmanager.py").read_text(encoding="utf-8")
+    used = set(re.findall(r'"([A-Z][A-Za-z]+)": "[a-z_]+",', source))
+    assert used == {"DescribeSecret", "GetSecretValue", "PutSecretValue", "UpdateSecretVersionStage"}
+    assert role_of("RotateKeyFunction").get("ManagedPolicyArns", []) == []
+    assert own_grants("RotateKeyFunction") == own_log("RotateKeyFunction") | {
+        Grant(f"secretsmanager:{action}", attribute("KeyRingSecret", "Id")) for action in used
+    }
+
+
+def test_only_secrets_manager_may_call_the_rotation_and_only_for_this_account() -> None:
+    permission = resources(TEMPLATE, "AWS::Lambda::Permission")["RotateKeyPermission"]
+    assert permission == {
+        "Action": "lambda:InvokeFunction",
+        "FunctionName": {"Fn::GetAtt": ["RotateKeyFunction", "Arn"]},
+        "Principal": "secretsmanager.amazonaws.com",
+        "SourceAccount": {"Ref": "AWS::AccountId"},
+    }
+
+
 def test_every_function_but_the_front_door_is_checked_here() -> None:
-    assert set(FUNCTIONS) == {"FrontDoorFunction", *TABLES}
+    assert set(FUNCTIONS) == {"FrontDoorFunction", "RotateKeyFunction", *TABLES}
 
 
 def test_the_front_door_may_invoke_the_tools_of_its_own_stack_and_nothing_else() -> None:
@@ -142,8 +163,9 @@ def test_every_action_is_named_in_full() -> None:
     assert not [grant for document in documents for grant in grants(document) if "*" in grant.action]
 
 
-def test_only_the_gateway_may_invoke_a_function_and_only_for_the_stacks_own_api() -> None:
+def test_only_the_gateway_may_invoke_the_other_functions_and_only_for_the_stacks_own_api() -> None:
     permissions = resources(TEMPLATE, "AWS::Lambda::Permission")
+    del permissions["RotateKeyPermission"]
     assert permissions
     for permission in permissions.values():
         assert permission["Principal"] == "apigateway.amazonaws.com"
