@@ -114,7 +114,7 @@ def test_every_role_has_the_path_that_the_key_knows_them_by() -> None:
 def test_whoever_manages_keys_derives_nothing() -> None:
     actions = statement("Manage")["Action"]
     assert not [
-        action for action in actions if "Mac" in action or "*" in action or "Grant" in action and "Create" in action
+        action for action in actions if "Mac" in action or "*" in action or ("Grant" in action and "Create" in action)
     ]
     assert "kms:PutKeyPolicy" in actions, "a key that nobody can manage can't be mended"
 
