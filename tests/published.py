@@ -87,6 +87,8 @@ def of_message(message: object, method: str | None) -> list[str]:
 def _of_result(result: Json, method: str | None) -> list[str]:
     asks = result.get("resultType") == "input_required"
     found = _against("InputRequiredResult" if asks else RESULTS[method or ""], result)
+    if not asks and result.get("resultType") != "complete":
+        found.append(f"a result of type {result.get('resultType')!r}")
     if asks and method not in MAY_ASK:
         found.append(f"{method} must not ask")
     if asks and not result.keys() & {"inputRequests", "requestState"}:

@@ -86,6 +86,7 @@ REQUESTS: list[tuple[str, Mapping[str, Json]]] = [
     ("resources/read", {"uri": "test://static-text"}),
     ("resources/read", {"uri": "test://static-binary"}),
     ("resources/read", {"uri": "test://template/12/data"}),
+    *(("resources/read", {"uri": f"test://template/{id_}/data"}) for id_ in ("a b", "é", "%zz", "%", "{id}", '"', "\x00")),
     ("resources/read", {"uri": "test://no-such-resource"}),
     (
         "completion/complete",
@@ -292,6 +293,8 @@ def events(draw: DrawFn, handler: Handler) -> Json:
     if draw(st.booleans()):
         meta["progressToken"] = draw(st.sampled_from(["t", 1, 1.5, None, True]))
         meta[LOG_LEVEL] = draw(st.sampled_from(["debug", "emergency", "x", 1]))
+    if draw(st.integers(0, 30)) == 0:
+        meta[VERSION] = draw(st.sampled_from(["2025-11-25", "v999.0.0", ""]))
     changed = draw(mutated(message, most=draw(st.sampled_from([0, 1, 1, 3]))))
     text = json.dumps(changed, ensure_ascii=draw(st.booleans()))
     if draw(st.integers(0, 5)) == 0:

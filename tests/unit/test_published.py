@@ -36,6 +36,8 @@ UNSOUND = [
     ("tools/call", result(content=[{"type": "text"}])),
     ("tools/call", result(content=[{"type": "image", "data": "not base64!", "mimeType": "image/png"}])),
     ("tools/call", result(content=[], _meta={})),
+    ("tools/call", result(content=[], resultType="task")),
+    ("tools/call", {"jsonrpc": "2.0", "id": 1, "method": "elicitation/create", "params": {}}),
     ("tools/call", result(resultType="input_required")),
     ("tools/list", result(resultType="input_required", requestState="x")),
     ("tools/call", result(resultType="input_required", inputRequests={"a": {"method": "no/such"}})),

@@ -296,7 +296,9 @@ def test_prompt_with_arguments(arg1: str, arg2: str) -> str:
 
 # The argument's name on the wire is resourceUri.
 @server.prompt()
-def test_prompt_with_embedded_resource(resourceUri: str) -> list[PromptMessage]:  # noqa: N803
+def test_prompt_with_embedded_resource(
+    resourceUri: Annotated[str, Field(pattern=r"^[a-z]+://[A-Za-z0-9/.-]+$")],  # noqa: N803
+) -> list[PromptMessage]:
     """A prompt that carries a resource."""
     resource = TextResourceContents(uri=resourceUri, mime_type="text/plain", text="Embedded resource content.")
     return [
