@@ -2,10 +2,12 @@
 SHELL := /bin/bash
 PYTHON3 ?= python3
 PORT ?= 3000
+MINUTES ?= 10
+KEYS ?= secretsmanager
 RUN := .venv/bin/python
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test check conformance clients fuzz format sam-local bench profile catalog setup lock clean
+.PHONY: help demo serve test check conformance clients fuzz format sam-local soak simulate bench profile catalog setup lock clean
 
 help:
 	@echo "make demo        the whole story, played by the official client against a stack on this machine"
@@ -18,6 +20,8 @@ help:
 	@echo "make format      put the format right"
 	@echo "make catalog     write what the front door lists anew, after a tool has changed"
 	@echo "make sam-local   sam local invoke and start-api in Docker (error 3 where there is no Docker engine)"
+	@echo "make soak        clients, deaths of instances and rotations on the local stack (MINUTES=10, KEYS=secretsmanager or kms)"
+	@echo "make simulate    a million flows over 200 simulated instances, with three rotations"
 	@echo "make bench       the product beside its peers: times, sizes, calls, memory (ARGS=--write: into docs/performance.md)"
 	@echo "make profile     where a cold start's imports and a warm leg's time go"
 	@echo "make lock        resolve the lock files anew"
@@ -54,6 +58,12 @@ catalog: setup
 
 sam-local: setup
 	@$(RUN) -m local.sam_local
+
+soak: setup
+	@PYTHONPATH=layers/mrtr $(RUN) -m local.soak --minutes $(MINUTES) --keys $(KEYS) $(ARGS)
+
+simulate: setup
+	@PYTHONPATH=layers/mrtr $(RUN) -m bench.simulate_fleet $(ARGS)
 
 bench: setup
 	@$(PYTHON3) local/bootstrap.py bench && $(RUN) -m bench $(ARGS)
