@@ -23,6 +23,10 @@ NOWHERE = "http://127.0.0.1:9"
 """An AWS that refuses every connection."""
 
 
+AS_ON_LAMBDA = ("AWS_ENDPOINT_URL", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_REGION", "AWS_DEFAULT_REGION")
+"""What a function is told of AWS. Settings of this machine's own, such as a bundle of certificates, would change which client is used."""
+
+
 class ChildError(Exception):
     """A measured process failed; the message holds what it printed."""
 
@@ -54,7 +58,7 @@ def environment(side: str, aws: str = NOWHERE, settings: Mapping[str, str] | Non
     """No bytecode is written: each side starts with what its packages bring, as on Lambda's read-only folders."""
     path = os.pathsep.join(str(one) for one in path_of(side))
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG", "TMPDIR") if name in os.environ}
-    amazon = {name: value for name, value in aws_environment(aws).items() if name.startswith("AWS_")}
+    amazon = {name: aws_environment(aws)[name] for name in AS_ON_LAMBDA}
     return {**kept, **amazon, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1", **(settings or {})}
 
 
