@@ -115,6 +115,18 @@ def test_a_call_asked_about_by_hand_is_single_use_like_any_other(client: Client,
     assert len(potter.starts) == 2
 
 
+def test_a_body_may_ask_for_time_with_a_state_alone(client: Client, other: Client, potter: Potter) -> None:
+    reply = client.call("wait")
+    while reply.asks:
+        assert "inputRequests" not in reply.result
+        answered = other.answer(reply)
+        assert without_id(client.answer(reply)) == without_id(answered)
+        reply = answered
+
+    assert reply.text == "fired after 3"
+    assert potter.starts == ["0", "1", "2", "3"]
+
+
 def test_a_state_over_the_limit_tells_the_author_to_carry_less_and_runs_nothing(client: Client, other: Client) -> None:
     first = client.call("carry")
     long = {"ask": accept(text="x" * 9000)}
