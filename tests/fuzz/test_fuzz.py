@@ -27,6 +27,8 @@ from tests.fuzz.target import loaded
 
 CASES = int(os.environ.get("FUZZ_CASES", "1500"))
 SEED = int(os.environ.get("FUZZ_SEED", "0"))
+ENOUGH = 1000
+"""Cases among which every kind of answer must be."""
 CHUNK = 2000
 """Cases of one run of Hypothesis, which remembers what it has tried: a longer run would only get slower."""
 
@@ -122,7 +124,8 @@ def test_every_case_is_answered_with_a_sound_message(handler: Handler, capsys: p
 
         run()
 
-    assert set(answers) >= REACHED, "the cases are not as varied as they were"
+    if CASES >= ENOUGH:
+        assert set(answers) >= REACHED, "the cases are not as varied as they were"
     with capsys.disabled():
         told = ", ".join(
             f"{status} {kind or ''}".strip() + f": {n}" for (status, kind), n in sorted(answers.items(), key=str)
