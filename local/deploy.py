@@ -61,12 +61,13 @@ def sam_deploy(aws: Aws, template: Path, stack: str, parameters: Mapping[str, st
 
 
 def operations(body: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """(route key, logical id of the function) of every operation in an HTTP API's OpenAPI body, as SAM writes it."""
+    """(route key, logical id of the function or its alias) of every operation in an HTTP API's OpenAPI body, as SAM writes it."""
     for path, methods in body["paths"].items():
         for method, operation in methods.items():
             if method in HTTP_METHODS:
                 uri = operation["x-amazon-apigateway-integration"]["uri"]["Fn::Sub"]
-                yield f"{HTTP_METHODS[method]} {path}", uri.rpartition("/functions/${")[2].partition(".Arn}")[0]
+                target = uri.rpartition("/functions/${")[2].partition("}")[0]
+                yield f"{HTTP_METHODS[method]} {path}", target.removesuffix(".Arn")
 
 
 def resolved(value: Any) -> Any:
@@ -88,7 +89,9 @@ def import_api(aws: Aws, made: Deployed, template: Mapping[str, Any]) -> None:
     for logical_id, api_id in made.of_type("AWS::ApiGatewayV2::Api").items():
         body = template["Resources"][logical_id]["Properties"]["Body"]
         targets: dict[str, str] = {}
-        for route_key, function in operations(body):
+        for route_key, target in operations(body):
+            # The version behind an alias has a snapshot on AWS; here it is the function itself.
+            function = template["Resources"][target]["Properties"]["FunctionName"].get("Ref", target)
             if function not in targets:
                 name = made.resources[function]
                 arn = functions.get_function_configuration(FunctionName=name)["FunctionArn"]

@@ -38,10 +38,10 @@ def keys(table: str) -> list[tuple[str, str, str]]:
 
 
 def routes() -> dict[str, str]:
-    """Method and path, and the logical id of the function behind it."""
+    """Method and path, and the logical id of the function behind it, which is called by its alias."""
     paths = TEMPLATE["Resources"]["McpApi"]["Properties"]["Body"]["paths"]
     return {
-        f"{method.upper()} {path}": re.search(r"\$\{(\w+)\.Arn\}", json.dumps(operation))[1]  # type: ignore[index]
+        f"{method.upper()} {path}": re.search(r"\$\{(\w+)Aliaslive\}", json.dumps(operation))[1]  # type: ignore[index]
         for path, methods in paths.items()
         for method, operation in methods.items()
     }
@@ -77,7 +77,7 @@ def test_every_function_of_the_stack_seals_and_claims_alike() -> None:
         {
             name: value
             for name, value in variables(function).items()
-            if name.startswith("MRTR_") and "PREFIX" not in name
+            if name.startswith("MRTR_") and "TOOL_FUNCTION" not in name
         }
         for function in FUNCTIONS
     ]

@@ -150,6 +150,14 @@ def test_a_call_goes_to_the_function_that_owns_the_name_event_and_answer_unchang
     assert response == ANSWER
 
 
+def test_a_call_goes_to_the_alias_that_is_set(
+    door: FrontDoor, functions: Invoked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MRTR_TOOL_FUNCTION_ALIAS", "live")
+    sent(door, call_event("delete_note", {"note_id": "7"}))
+    assert [call["FunctionName"] for call in functions.calls] == [f"{PREFIX}delete_note:live"]
+
+
 def test_a_call_waits_longer_than_a_function_may_run_and_is_never_sent_twice(
     door: FrontDoor, functions: Invoked
 ) -> None:

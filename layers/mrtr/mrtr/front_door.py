@@ -49,7 +49,7 @@ class FrontDoor(Endpoint):
 
     def call(self, request: Request, outbox: Outbox, context: Any) -> str | Forwarded:  # noqa: ARG002 - Endpoint's signature
         owner = self._owner(request)
-        return Forwarded(_invoke(_prefix() + owner, request.http.event))
+        return Forwarded(_invoke(_function(owner), request.http.event))
 
     def _owner(self, request: Request) -> str:
         """The function that owns what the request names. Raises ProtocolError (-32602) for what nobody owns."""
@@ -91,13 +91,15 @@ def _known(owners: Mapping[str, str], name: str, kind: str) -> str:
     return function
 
 
-def _prefix() -> str:
+def _function(owner: str) -> str:
+    """The name of the function in the folder `owner`, with the alias of the version to call where there is one."""
     prefix = os.environ.get("MRTR_TOOL_FUNCTION_PREFIX")
     if not prefix:
         raise ConfigurationError(
             "MRTR_TOOL_FUNCTION_PREFIX is not set: it and a folder's name make up the name of a function"
         )
-    return prefix
+    alias = os.environ.get("MRTR_TOOL_FUNCTION_ALIAS")
+    return f"{prefix}{owner}:{alias}" if alias else prefix + owner
 
 
 def _invoke(function: str, event: Any) -> dict[str, Any]:
