@@ -4,7 +4,6 @@ Exit status 0 if all went as it must, 1 if something did not, 3 if there is no D
 """
 
 import json
-import os
 import re
 import signal
 import subprocess
@@ -14,10 +13,10 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 from local import build, docker, lambda_image, retry_event, stack
@@ -77,14 +76,27 @@ SAMPLES = {
     "write_minutes/get": (200, "ask_style"),
 }
 
-# First event, the answers of each further leg, words of the end. By `sam local invoke`, a container for each leg:
+# Those sent by `sam local invoke`, one of each function at least. It makes its image anew each time, for seconds; so all
+# of them are sent by `sam local start-api`, where an image is made once.
 INVOKED = (
+    "front_door/tools_list",
+    "front_door/call_delete_note",
+    "delete_note/discover",
+    "delete_note/forged_state",
+    "provision_database/invalid_name",
+    "book_table/too_many_guests",
+    "note_resource/read",
+    "write_minutes/get",
+)
+
+# First event, the answers of each further leg, words of the end. By `sam local invoke`, a container for each leg:
+INVOKED_TO_THE_END = (
     ("delete_note/call", ("confirm",), "Deleted note 7"),
     ("provision_database/call_production", ("region", "production"), "Requested database orders-prod"),
     ("book_table/call_full_evening", ("contact_and_seating", "other_evening"), "Booked table"),
 )
 # And by `sam local start-api`, over HTTP:
-SERVED = (
+SERVED_TO_THE_END = (
     ("delete_note/call", ("cancel",), "Kept note 7"),
     ("delete_note/call", ("decline",), "Kept note 7"),
     ("delete_note/call", ("unticked",), "Kept note 7"),
@@ -156,15 +168,15 @@ def compact(answer: Json) -> str:
         return str(answer["body"])
 
 
-def sample(sam: SamLocal, name: str) -> str | None:
+def sample(answer: Answer, name: str) -> str | None:
     """What is wrong with the answer to a sample event, if anything is."""
     status, words = SAMPLES[name]
     try:
-        answer = sam.invoke(name.partition("/")[0], event_of(name))
-    except AssertionError as problem:
+        response = answer(name.partition("/")[0], event_of(name))
+    except (AssertionError, OSError) as problem:
         return str(problem)
-    right = answer["statusCode"] == status and words in compact(answer)
-    return None if right else f"not {status} with {words!r}: {json.dumps(answer)}"
+    right = response["statusCode"] == status and words in compact(response)
+    return None if right else f"not {status} with {words!r}: {json.dumps(response)}"
 
 
 def conversation(answer: Answer, first: str, answers: tuple[str, ...], words: str) -> str | None:
@@ -186,8 +198,9 @@ def conversation(answer: Answer, first: str, answers: tuple[str, ...], words: st
 
 def post(url: str, event: Json) -> Json:
     """Send a sample event as the HTTP request that it stands for."""
+    body = event.get("body")
     request = urllib.request.Request(
-        url, data=event["body"].encode(), method="POST",
+        url, data=body and body.encode(), method=event["requestContext"]["http"]["method"],
         headers={name: value for name, value in event["headers"].items() if not name.startswith(("host", "x-forwarded"))},
     )  # fmt: skip
     try:
@@ -197,9 +210,14 @@ def post(url: str, event: Json) -> Json:
         return {"statusCode": error.code, "body": error.read().decode()}
 
 
-def over_http(pattern: str) -> Answer:
-    """Answers by the API at an address such as …/mcp/{}, in which the function's name takes its place."""
-    return lambda function, event: post(pattern.format(function), event)
+def over_http(url: str, *, direct: bool) -> Answer:
+    """Answers by the API at `url`: at the function's own address, or at the front door's."""
+
+    def answer(function: str, event: Json) -> Json:
+        own = direct and function != "front_door"
+        return post(f"{url}/mcp/{function}" if own else f"{url}/mcp", event)
+
+    return answer
 
 
 @contextmanager
@@ -263,27 +281,35 @@ def run(tally: Tally) -> None:
         file.write_text(json.dumps(variables(askback, endpoint_url)))
         sam = SamLocal(with_endpoint(build.TEMPLATE), file, sam_environment(endpoint_url))
 
-        say("sam local invoke: every function with its sample events ...")
-        with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
-            for name, problem in zip(SAMPLES, pool.map(lambda one: sample(sam, one), SAMPLES), strict=True):
-                tally.record(f"invoke {name}", problem)
-
-        say("sam local invoke: conversations to their end ...")
-        for first, answers, words in INVOKED:
+        say("sam local invoke: every function ...")
+        for name in INVOKED:
+            tally.record(f"invoke {name}", sample(sam.invoke, name))
+        for first, answers, words in INVOKED_TO_THE_END:
             tally.record(f"invoke {first} + {' + '.join(answers)}", conversation(sam.invoke, first, answers, words))
 
-        say("sam local start-api: conversations over HTTP ...")
         with start_api(sam) as url:
-            for path in ("/mcp/{}", "/mcp"):
+            askback.reset()
+            say("sam local start-api: every sample event ...")
+            direct = over_http(url, direct=True)
+            for name in SAMPLES:
+                tally.record(f"start-api {name}", sample(direct, name))
+            say("sam local start-api: conversations to their end, directly and through the front door ...")
+            for by, answer in (("directly", direct), ("by the front door", over_http(url, direct=False))):
                 askback.reset()
-                for first, answers, words in SERVED:
-                    problem = conversation(over_http(url + path), first, answers, words)
-                    tally.record(f"start-api {path} {first} + {' + '.join(answers)}", problem)
+                for first, answers, words in SERVED_TO_THE_END:
+                    problem = conversation(answer, first, answers, words)
+                    tally.record(f"start-api {by} {first} + {' + '.join(answers)}", problem)
     left = docker.containers_of(SAM_IMAGES)
     tally.record("no container is left", f"left: {left}" if left else None)
 
 
+def end(_number: int, _frame: FrameType | None) -> None:
+    """SIGTERM ends this as Ctrl-C does: by way of everything that was started."""
+    raise KeyboardInterrupt
+
+
 def main() -> int:
+    signal.signal(signal.SIGTERM, end)
     tally = Tally()
     try:
         with docker.engine():
