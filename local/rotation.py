@@ -31,6 +31,10 @@ def begin(secrets: Any, secret: str) -> str:
     if not secrets.describe_secret(SecretId=secret)["RotationEnabled"]:
         # In the emulator this copies the version in use into a new one, and nothing else.
         secrets.rotate_secret(SecretId=secret)
+    # Secrets Manager moves the label with the next call; the emulator leaves it on the versions before as well.
+    for version, labels in secrets.describe_secret(SecretId=secret)["VersionIdsToStages"].items():
+        if "AWSPENDING" in labels:
+            secrets.update_secret_version_stage(SecretId=secret, VersionStage="AWSPENDING", RemoveFromVersionId=version)
     token = str(uuid.uuid4())
     secrets.put_secret_value(SecretId=secret, ClientRequestToken=token, VersionStages=["AWSPENDING"])
     return token
