@@ -95,7 +95,7 @@ INVOKED_TO_THE_END = (
     ("provision_database/call_production", ("region", "production"), "Requested database orders-prod"),
     ("book_table/call_full_evening", ("contact_and_seating", "other_evening"), "Booked table"),
 )
-# And by `sam local start-api`, over HTTP:
+# And by `sam local start-api`, over HTTP, where those above go by way of the front door:
 SERVED_TO_THE_END = (
     ("delete_note/call", ("cancel",), "Kept note 7"),
     ("delete_note/call", ("decline",), "Kept note 7"),
@@ -293,10 +293,14 @@ def run(tally: Tally) -> None:
             direct = over_http(url, direct=True)
             for name in SAMPLES:
                 tally.record(f"start-api {name}", sample(direct, name))
-            say("sam local start-api: conversations to their end, directly and through the front door ...")
-            for by, answer in (("directly", direct), ("by the front door", over_http(url, direct=False))):
+            say("sam local start-api: conversations to their end ...")
+            door = over_http(url, direct=False)
+            for by, answer, conversations in (
+                ("directly", direct, SERVED_TO_THE_END),
+                ("by the front door", door, INVOKED_TO_THE_END),
+            ):
                 askback.reset()
-                for first, answers, words in SERVED_TO_THE_END:
+                for first, answers, words in conversations:
                     problem = conversation(answer, first, answers, words)
                     tally.record(f"start-api {by} {first} + {' + '.join(answers)}", problem)
     left = docker.containers_of(SAM_IMAGES)
