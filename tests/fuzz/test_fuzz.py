@@ -108,9 +108,10 @@ REACHED = {
 def test_every_case_is_answered_with_a_sound_message(handler: Handler, capsys: pytest.CaptureFixture[str]) -> None:
     answers: Counter[tuple[int, Any]] = Counter()
     started = time.monotonic()
+    first = SEED + (CASES if isinstance(getattr(handler, "__self__", None), FrontDoor) else 0)  # no case for both
     for start in range(0, CASES, CHUNK):
 
-        @seed(SEED + start)
+        @seed(first + start)
         @settings(
             max_examples=min(CHUNK, CASES - start),
             database=None,
@@ -130,4 +131,4 @@ def test_every_case_is_answered_with_a_sound_message(handler: Handler, capsys: p
         told = ", ".join(
             f"{status} {kind or ''}".strip() + f": {n}" for (status, kind), n in sorted(answers.items(), key=str)
         )
-        print(f"\n{answers.total()} cases in {time.monotonic() - started:.0f} s from seed {SEED}: {told}")  # noqa: T201
+        print(f"\n{answers.total()} cases in {time.monotonic() - started:.0f} s from seed {first}: {told}")  # noqa: T201
