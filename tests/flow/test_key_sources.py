@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,10 +19,10 @@ from mrtr.keyring import KeyRing
 from mrtr.kms import DEFAULT_EPOCH_S, KmsRing
 from mrtr.ring_cache import RingCache
 from mrtr.runtime import Runtime
-from mrtr.settings import Settings
+from mrtr.settings import Settings, read_timing
 from mrtr.sources import Sources, read_sources, secret_arns
 from mrtr.testing import Clock, MemoryRing, ring_key
-from tests.flow.cloud import CREDENTIALS
+from tests.flow.cloud import CREDENTIALS, ROOT
 from tests.keyrings import make_kms_key, make_secret
 
 NOW = 1_800_000_000.0
@@ -305,3 +306,23 @@ def test_ten_thousand_junk_tokens_are_a_handful_of_fetches() -> None:
             state.unseal(junk, lambda kid: cache.opening_key(kid, clock.now), "tests")
         clock.advance(0.002)
     assert source.fetches <= 4
+
+
+# The runbook's numbers
+
+
+def test_the_settings_and_times_in_the_runbook_are_the_codes() -> None:
+    text = (ROOT / "docs" / "rotation.md").read_text(encoding="utf-8")
+    listed = {name: int(value) for name, value in re.findall(r"^\| `(MRTR_\w+)` \| (\d+) \|", text, re.MULTILINE)}
+    defaults, timing = settings("kms:k"), read_timing({})
+    assert listed == {
+        "MRTR_RING_CACHE_S": defaults.ring_cache_s,
+        "MRTR_RING_LIMIT_S": defaults.ring_limit_s,
+        "MRTR_FLOW_TTL_S": defaults.flow_ttl_s,
+        "MRTR_KMS_EPOCH_S": defaults.kms_epoch_s,
+        "MRTR_CLOCK_SKEW_S": timing.clock_skew_s,
+    }
+    assert timing.lead_s == 10 * 60
+    assert "| 10 minutes | the new key seals" in text
+    assert timing.lead_s + timing.keep_s == (2 * 60 + 12) * 60
+    assert "| 2 hours and 12 minutes | the old key is over" in text
