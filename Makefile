@@ -34,7 +34,7 @@ serve: setup
 	@exec $(RUN) -m local.serve --port $(PORT)
 
 test: setup
-	@$(RUN) -m pytest --cov $(ARGS)
+	@$(RUN) -m pytest $(ARGS) --cov
 
 check: setup
 	@$(RUN) -m local.check
