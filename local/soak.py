@@ -7,7 +7,9 @@ Exits with 0 only if no live flow was refused, nothing was carried out twice and
 
 import argparse
 import json
+import os
 import random
+import signal
 import sys
 import threading
 import time
@@ -18,6 +20,8 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import date, timedelta
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 from local import rotation, stack
@@ -132,6 +136,17 @@ class Soak:
     def over(self) -> bool:
         return time.monotonic() >= self.ends_at
 
+    def guarded(self, work: Callable[[], None]) -> Callable[[], None]:
+        """A thread that ends with an error has not done what it was there for."""
+
+        def guarded() -> None:
+            try:
+                work()
+            except Exception as error:  # noqa: BLE001  whatever it was
+                self.tally.fault("threads that failed", repr(error))
+
+        return guarded
+
     # Clients
 
     def client(self, seed: int) -> None:
@@ -235,12 +250,24 @@ class Soak:
 
     def kill(self) -> None:
         chance = random.Random(0)  # noqa: S311
-        while not self.over:
-            time.sleep(chance.uniform(0.5, 1.5) * KILL_EACH_S)
-            alive = sorted(self.askback.workers())
-            if alive:
-                self.askback.kill(chance.choice(alive))
-                self.tally.count("instances killed")
+        alive: set[int] = set()
+        path = self.askback.folder / "invocations.jsonl"
+        path.touch()
+        with path.open(encoding="utf-8") as journal:
+            while not self.over:
+                time.sleep(chance.uniform(0.5, 1.5) * KILL_EACH_S)
+                alive |= {json.loads(line)["pid"] for line in journal if line.endswith("\n")}
+                alive = {pid for pid in alive if self.is_ours(pid)}
+                if alive:
+                    os.kill(chance.choice(sorted(alive)), signal.SIGKILL)
+                    self.tally.count("instances killed")
+
+    def is_ours(self, pid: int) -> bool:
+        """Whether the process still runs, and its number has not gone to another one."""
+        try:
+            return Path(f"/proc/{pid}/cwd").readlink().is_relative_to(self.askback.folder)
+        except OSError:
+            return False
 
     def rotate(self, each_s: float) -> None:
         due = time.monotonic() + min(8.0, each_s)
@@ -299,10 +326,11 @@ def configure(askback: stack.Stack) -> None:
 def soak(askback: stack.Stack, minutes: float, clients: int) -> Tally:
     configure(askback)
     one = Soak(askback, minutes * 60)
-    threads = [threading.Thread(target=one.client, args=(seed,)) for seed in range(clients)]
-    threads.append(threading.Thread(target=one.kill))
+    works: list[Callable[[], None]] = [partial(one.client, seed) for seed in range(clients)]
+    works.append(one.kill)
     if askback.key_ring:
-        threads.append(threading.Thread(target=one.rotate, args=(60.0,)))
+        works.append(partial(one.rotate, 60.0))
+    threads = [threading.Thread(target=one.guarded(work)) for work in works]
     for thread in threads:
         thread.start()
     while not one.over:
@@ -335,7 +363,11 @@ def main(arguments: list[str] | None = None) -> int:
         print(fault)
     for what in (REFUSED, TWICE, LOST):
         print(f"{tally.counts[what]:8} {what}")
-    worked = tally.counts["carried out"] > 0 and (options.keys == "kms" or tally.counts["rotations"] > 0)
+    worked = (
+        tally.counts["carried out"] > 0
+        and tally.counts["instances killed"] > 0
+        and (options.keys == "kms" or tally.counts["rotations"] > 0)
+    )
     return 0 if worked and not tally.wrong else 1
 
 
