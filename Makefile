@@ -34,7 +34,7 @@ serve: setup
 	@exec $(RUN) -m local.serve --port $(PORT)
 
 test: setup
-	@$(RUN) -m pytest $(ARGS) --cov
+	@$(RUN) -m pytest --cov=layers/mrtr/mrtr $(ARGS)
 
 check: setup
 	@$(RUN) -m local.check

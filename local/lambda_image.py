@@ -1,4 +1,4 @@
-"""A stand-in for the Lambda image that `sam local` runs functions in, made on machines that reach no image registry.
+"""A stand-in for the Lambda image that `sam local` runs functions in, made on a machine that reaches no container registry.
 
 It holds the interpreter that the layer was built for, the C libraries that it and a few shell tools are linked to,
 and awslambdaric, Lambda's own runtime client. SAM adds the rest: its emulator of the Lambda service, and the layer.
