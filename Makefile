@@ -34,7 +34,7 @@ serve: setup
 	@exec $(RUN) -m local.serve --port $(PORT)
 
 test: setup
-	@$(RUN) -m pytest --cov=layers/mrtr/mrtr $(ARGS)
+	@$(RUN) -m pytest $(or $(ARGS),--cov=layers/mrtr/mrtr)
 
 check: setup
 	@$(RUN) -m local.check
