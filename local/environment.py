@@ -12,7 +12,11 @@ SAM = ROOT / ".venv-sam" / "bin" / "sam"
 REGION = "us-east-1"
 
 # What a developer's own shell may carry, and what must not decide anything here.
-FOREIGN = ("AWS_PROFILE", "AWS_DEFAULT_PROFILE", "AWS_SESSION_TOKEN", "AWS_ROLE_ARN", "AWS_WEB_IDENTITY_TOKEN_FILE")
+FOREIGN = (
+    *("AWS_PROFILE", "AWS_DEFAULT_PROFILE", "AWS_SESSION_TOKEN", "AWS_ROLE_ARN", "AWS_WEB_IDENTITY_TOKEN_FILE"),
+    # Everything here is on loopback and without TLS; with one of these a function would choose its AWS client by it.
+    *("AWS_CA_BUNDLE", "HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"),
+)
 
 
 def say(text: str) -> None:
