@@ -28,8 +28,11 @@ class Confirm(BaseModel):
 def notes() -> Any:  # boto3 makes its resource classes at run time, so there is no class to name here
     """The notes table. Imported and connected on first use: discovery and lists must not pay for it."""
     import boto3
+    from botocore.config import Config
 
-    return boto3.resource("dynamodb").Table(os.environ["NOTES_TABLE"])
+    # A write that boto3 repeats, since its answer was lost, would find itself done already and take that for somebody else's.
+    once = Config(retries={"total_max_attempts": 1})
+    return boto3.resource("dynamodb", config=once).Table(os.environ["NOTES_TABLE"])
 
 
 def ask_to_confirm(note_id: str) -> Elicit[Confirm]:
