@@ -47,6 +47,7 @@ def main(arguments: list[str] | None = None) -> int:
         parser.error("--write wants a whole run")
     quick = os.environ.get("QUICK") == "1"
     sections = []
+    print(machine(), flush=True)
     with stack.running() as askback, tempfile.TemporaryDirectory() as folder:
         setup = Setup(askback, Path(folder), quick)
         for name in chosen.only or MEASURES:
@@ -54,8 +55,8 @@ def main(arguments: list[str] | None = None) -> int:
             say(f"measuring {name} ...")
             sections.append(MEASURES[name](setup))
             say(f"measured {name} in {time.monotonic() - started:.0f} s")
+            print(f"\n{markdown(sections[-1:])}", flush=True)
     table = f"{machine()}\n\n{markdown(sections)}"
-    print(table)
     if chosen.write:
         write(table)
     missed = [f"{section.title}: {row.what}" for section in sections for row in section.rows if row.holds is False]
