@@ -13,16 +13,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from .endpoint import LISTS
 from .server import Server
 
 FRONT_DOOR = "front_door"
-LISTS = {
-    "tools/list": "name",
-    "prompts/list": "name",
-    "resources/list": "uri",
-    "resources/templates/list": "uriTemplate",
-}
-"""Each list method, and the member of an entry that no two entries share."""
 
 
 def collect(functions: Path, name: str, version: str) -> dict[str, Any]:
@@ -79,7 +73,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _sort(found: list[dict[str, Any]], method: str) -> None:
-    unique = LISTS[method]
+    _, unique = LISTS[method]
     found.sort(key=lambda entry: str(entry["definition"][unique]))
     names = [entry["definition"][unique] for entry in found]
     twice = sorted({entry for entry in names if names.count(entry) > 1})

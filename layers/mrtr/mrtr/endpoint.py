@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from .errors import ConfigurationError, Fault, ProtocolError, Unavailable
 from .http import HttpRequest, HttpResponse, read_event, write_response
@@ -18,12 +18,14 @@ from .settings import read_limits
 if TYPE_CHECKING:
     from .content import Icon
 
+V = TypeVar("V")
+
 RETRY_AFTER_S = 2
 
 _JSON = {"Content-Type": "application/json"}
 _EVENTS = {"Content-Type": "text/event-stream", "Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
 _LIST_TTL_MS = 300_000
-_LISTS = {
+LISTS = {
     "tools/list": ("tools", "name"),
     "prompts/list": ("prompts", "name"),
     "resources/list": ("resources", "uri"),
@@ -103,8 +105,8 @@ class Endpoint:
         """The result's JSON. Raises ProtocolError, Unavailable, ConfigurationError."""
         if request.method == "server/discover":
             return self._discover()
-        if request.method in _LISTS:
-            return self._list(request, *_LISTS[request.method])
+        if request.method in LISTS:
+            return self._list(request, *LISTS[request.method])
         return self.call(request, outbox, context)
 
     def capabilities(self) -> Mapping[str, Any]:
@@ -144,6 +146,14 @@ class Endpoint:
         if self._limits is None:
             self._limits = read_limits()
         return self._limits
+
+
+def known(named: Mapping[str, V], name: str, kind: str) -> V:
+    """What `name` names. Raises ProtocolError (-32602) where nothing has that name."""
+    found = named.get(name)
+    if found is None:
+        raise ProtocolError(Fault.INVALID_PARAMS, f"Unknown {kind}")
+    return found
 
 
 def _response(body: str, outbox: Outbox) -> HttpResponse:

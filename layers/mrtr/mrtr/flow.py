@@ -80,7 +80,11 @@ def answer(
 
     Raises ProtocolError for what the table of errors says, Unavailable when the key ring or the claim table is (nothing has run then).
     """
-    return _Call(runtime, server_info, outbox, lambda_context).answer(feature, request)
+    try:
+        return _Call(runtime, server_info, outbox, lambda_context).answer(feature, request)
+    except StateRefused as refusal:
+        log().warning("requestState refused", extra={"cause": refusal.cause})
+        raise ProtocolError(Fault.INVALID_PARAMS, REFUSED) from None
 
 
 class _Call:
@@ -122,21 +126,12 @@ class _Call:
         return Leg(feature, request, principal, arguments, state, flow, dialogue, context)
 
     def _unseal(self, text: object, request: Request, arguments: str, principal: Principal | None) -> FlowState:
-        audience = self._settings.audience
-        try:
-            if not isinstance(text, str):
-                raise StateRefused("malformed: not a string")
-            state = states.unseal(text, lambda kid: self._runtime.ring.opening_key(kid, self._now), audience)
-            return states.check(
-                state,
-                now=self._now,
-                method=request.method,
-                name=request.name,
-                arguments=arguments,
-                principal=principal,
-            )
-        except StateRefused as refusal:
-            raise _refused(refusal) from None
+        if not isinstance(text, str):
+            raise StateRefused("malformed: not a string")
+        runtime, now = self._runtime, self._now
+        state = states.unseal(text, lambda kid: runtime.ring.opening_key(kid, now), self._settings.audience)
+        method, name = request.method, request.name
+        return states.check(state, now=now, method=method, name=name, arguments=arguments, principal=principal)
 
     def _ask(self, leg: Leg, claimed_round: int) -> tuple[str, bool]:
         """The open questions with the state that lets any instance take their answers; or (…, False), a result that ends the flow."""
@@ -165,18 +160,15 @@ class _Call:
     def _once(self, leg: Leg, ready: dict[str, Any]) -> str:
         """Claim the flow, run the body, record what it came to; or tell a duplicate what became of the leg it repeats."""
         single_use = self._runtime.single_use
-        try:
-            verdict = single_use.claim(
-                leg.flow,
-                leg.dialogue.answers_tag,
-                remaining_ms=remaining_ms(self._lambda_context),
-                rerun_after_crash=leg.feature.rerun_after_crash,
-            )
-        except StateRefused as refusal:
-            raise _refused(refusal) from None
-        self._note(leg, round=leg.flow.round)
+        verdict = single_use.claim(
+            leg.flow,
+            leg.dialogue.answers_tag,
+            remaining_ms=remaining_ms(self._lambda_context),
+            rerun_after_crash=leg.feature.rerun_after_crash,
+        )
         if not isinstance(verdict, Won):
             return self._of_duplicate(leg, verdict)
+        self._note(leg, round=leg.flow.round)
         try:
             response = self._body(leg, ready)
         except ProtocolError as error:
@@ -216,12 +208,9 @@ class _Call:
         """The answer to a duplicate whose resolvers no longer lead to the body, because the first one changed what they look at."""
         if not leg.guarded:
             return None
-        try:
-            verdict = self._runtime.single_use.look(
-                leg.flow, leg.dialogue.answers_tag, remaining_ms=remaining_ms(self._lambda_context)
-            )
-        except StateRefused as refusal:
-            raise _refused(refusal) from None
+        verdict = self._runtime.single_use.look(
+            leg.flow, leg.dialogue.answers_tag, remaining_ms=remaining_ms(self._lambda_context)
+        )
         return None if verdict is None else self._of_duplicate(leg, verdict)
 
     def _of_duplicate(self, leg: Leg, verdict: Verdict) -> str:
@@ -287,11 +276,6 @@ def _arguments(request: Request) -> dict[str, Any]:
     if not isinstance(arguments, dict):
         raise ProtocolError(Fault.INVALID_PARAMS, "params.arguments must be an object")
     return arguments
-
-
-def _refused(refusal: StateRefused) -> ProtocolError:
-    log().warning("requestState refused", extra={"cause": refusal.cause})
-    return ProtocolError(Fault.INVALID_PARAMS, REFUSED)
 
 
 def _turned_down(leg: Leg, action: str) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from . import aws, completion, strict_json
-from .endpoint import Endpoint, Forwarded
+from .endpoint import Endpoint, Forwarded, known
 from .errors import ConfigurationError, Fault, ProtocolError, Unavailable, not_found
 from .log import log
 from .notifications import Outbox
@@ -54,14 +54,14 @@ class FrontDoor(Endpoint):
     def _owner(self, request: Request) -> str:
         """The function that owns what the request names. Raises ProtocolError (-32602) for what nobody owns."""
         if request.method == "tools/call":
-            return _known(self._tools, request.name, "tool")
+            return known(self._tools, request.name, "tool")
         if request.method == "prompts/get":
-            return _known(self._prompts, request.name, "prompt")
+            return known(self._prompts, request.name, "prompt")
         if request.method == "resources/read":
             return self._reader(request.name)
         ref = completion.read_reference(request)
         if isinstance(ref, completion.PromptReference):
-            function = _known(self._prompts, ref.name, "prompt")
+            function = known(self._prompts, ref.name, "prompt")
         else:
             found = self._template_owners.get(ref.uri) or self._resources.get(ref.uri)
             if found is None:
@@ -82,13 +82,6 @@ class FrontDoor(Endpoint):
 
     def _owners(self, method: str, unique: str) -> dict[str, str]:
         return {entry["definition"][unique]: entry["function"] for entry in self._entries.get(method, ())}
-
-
-def _known(owners: Mapping[str, str], name: str, kind: str) -> str:
-    function = owners.get(name)
-    if function is None:
-        raise ProtocolError(Fault.INVALID_PARAMS, f"Unknown {kind}")
-    return function
 
 
 def _function(owner: str) -> str:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from . import flow
-from .endpoint import Endpoint
-from .errors import Fault, InvalidSignature, ProtocolError, not_found
+from .endpoint import Endpoint, known
+from .errors import InvalidSignature, not_found
 from .feature import Feature
 from .notifications import Outbox
 from .protocol import Request
@@ -26,7 +26,6 @@ if (
     from .resource import Resource
 
 F = TypeVar("F", bound=Callable[..., Any])
-N = TypeVar("N", "Tool", "Prompt")
 
 
 class Server(Endpoint):
@@ -216,9 +215,9 @@ class Server(Endpoint):
 
     def _feature(self, request: Request) -> Feature:
         if request.method == "tools/call":
-            return _known(self._tools, request.name, "tool")
+            return known(self._tools, request.name, "tool")
         if request.method == "prompts/get":
-            return _known(self._prompts, request.name, "prompt")
+            return known(self._prompts, request.name, "prompt")
         from .resource import owner
 
         resource = owner(self._resources, request.name)
@@ -232,7 +231,7 @@ class Server(Endpoint):
         ref = completion.read_reference(request)
         argument, filled = completion.read_argument(request)
         if isinstance(ref, completion.PromptReference):
-            _known(self._prompts, ref.name, "prompt")
+            known(self._prompts, ref.name, "prompt")
         elif ref.uri not in self._resources:
             raise not_found(ref.uri)
 
@@ -255,10 +254,3 @@ class Server(Endpoint):
 def _called(name: object, decorator: str) -> None:
     if callable(name):
         raise InvalidSignature(f"write @server.{decorator}() with parentheses")
-
-
-def _known(features: Mapping[str, N], name: str, kind: str) -> N:
-    feature = features.get(name)
-    if feature is None:
-        raise ProtocolError(Fault.INVALID_PARAMS, f"Unknown {kind}")
-    return feature

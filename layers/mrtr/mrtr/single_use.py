@@ -88,19 +88,16 @@ class SingleUse:
         now = self._clock()
         key = self._ring.sealing_key(now)  # before the claim: without a key the response could not be recorded
         claim = self._new_claim(state, answers, now, remaining_ms)
-        won = Won(claim, state.claimed_round, key)
         waiting = state.claimed_round
-        item = self._attempt(
-            claim, waiting, lambda: self._table.take(claim, waiting) if waiting else self._table.create(claim)
-        )
-        if (
-            item is None or item.owner == claim.owner
-        ):  # the latter: a lost response to a write that succeeded, and its repetition
+        won = Won(claim, waiting, key)
+        table = self._table
+        item = self._attempt(won, lambda: table.take(claim, waiting) if waiting else table.create(claim))
+        if item is None:
             return won
         verdict = self._judge(item, state, answers, remaining_ms)
         if isinstance(verdict, OutcomeUnknown) and rerun_after_crash:
-            item = self._attempt(claim, state.claimed_round, lambda: self._table.take_over(claim, verdict.owner))
-            return won if item is None or item.owner == claim.owner else StillRunning()
+            item = self._attempt(won, lambda: table.take_over(claim, verdict.owner))
+            return won if item is None else StillRunning()
         return verdict
 
     def look(
@@ -127,21 +124,21 @@ class SingleUse:
 
     def release(self, won: Won) -> None:
         """Give back a claim whose body did nothing, so that the same retry can run. Best effort: the caller is reporting another failure."""
-        self._let_go(won.claim, won.waiting)
-
-    def _attempt(self, claim: Claim, waiting: int, write: Callable[[], Item | None]) -> Item | None:
         try:
-            return write()
+            self._table.release(won.claim, won.waiting)
+        except Unavailable as error:
+            log().error("claim not released", extra={"flow": won.claim.id.hex(), "cause": str(error)})
+
+    def _attempt(self, won: Won, write: Callable[[], Item | None]) -> Item | None:
+        """Write a claim. None: it is ours; else the item that is in its way."""
+        try:
+            item = write()
         except Unavailable:
             # The write may have arrived and only its response been lost: then nobody would ever run this flow.
-            self._let_go(claim, waiting)
+            self.release(won)
             raise
-
-    def _let_go(self, claim: Claim, waiting: int) -> None:
-        try:
-            self._table.release(claim, waiting)
-        except Unavailable as error:
-            log().error("claim not released", extra={"flow": claim.id.hex(), "cause": str(error)})
+        # Our own item: a lost response to a write that succeeded, and its repetition.
+        return None if item is not None and item.owner == won.claim.owner else item
 
     def _judge(
         self, item: Item, state: FlowState, answers: bytes, remaining_ms: int

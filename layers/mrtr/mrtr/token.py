@@ -12,18 +12,15 @@ from collections.abc import Callable
 
 from .errors import StateRefused
 from .keyring import RingKey
+from .xaes import NONCE_SIZE, TAG_SIZE, cipher
 
 PREFIX = "v1."
-_NONCE = 24
-_TAG = 16
 
 
 def seal(plaintext: bytes, key: RingKey, *, purpose: str, audience: str) -> bytes:
     """Seal `plaintext` under `key`, a fresh random nonce each time."""
-    from .xaes import cipher
-
     kid = key.kid.encode()
-    nonce = os.urandom(_NONCE)
+    nonce = os.urandom(NONCE_SIZE)
     sealed = cipher(key.key).seal(nonce, plaintext, _associated_data(purpose, kid, audience))
     return bytes([len(kid)]) + kid + nonce + sealed
 
@@ -32,10 +29,8 @@ def unseal(sealed: bytes, find_key: Callable[[str], RingKey | None], *, purpose:
     """The plaintext of `sealed`. `find_key` gives the key of a kid, or None. Raises StateRefused with a cause for the log."""
     from cryptography.exceptions import InvalidTag
 
-    from .xaes import cipher
-
     start = 1 + (sealed[0] if sealed else 0)
-    if len(sealed) < start + _NONCE + _TAG or start == 1:
+    if len(sealed) < start + NONCE_SIZE + TAG_SIZE or start == 1:
         raise StateRefused("malformed: too short")
     kid = sealed[1:start]
     try:
@@ -44,7 +39,7 @@ def unseal(sealed: bytes, find_key: Callable[[str], RingKey | None], *, purpose:
         raise StateRefused("malformed: kid") from None
     if key is None:
         raise StateRefused("unknown or retired kid")
-    nonce, ciphertext = sealed[start : start + _NONCE], sealed[start + _NONCE :]
+    nonce, ciphertext = sealed[start : start + NONCE_SIZE], sealed[start + NONCE_SIZE :]
     try:
         return cipher(key.key).open(nonce, ciphertext, _associated_data(purpose, kid, audience))
     except InvalidTag:

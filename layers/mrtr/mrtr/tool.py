@@ -81,8 +81,9 @@ class Tool:
         definition: dict[str, Any] = {"name": self.name, **self._words, "inputSchema": self._input_schema}
         if self.output.schema is not None:
             definition["outputSchema"] = self.output.schema
-        if self.annotations is not None and self.annotations.wire():
-            definition["annotations"] = self.annotations.wire()
+        hints = self.annotations.wire() if self.annotations is not None else {}
+        if hints:
+            definition["annotations"] = hints
         return definition if self._meta is None else {**definition, "_meta": dict(self._meta)}
 
     def read(self, request: Request, canonical_arguments: str) -> dict[str, Any]:
