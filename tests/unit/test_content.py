@@ -17,7 +17,6 @@ from mrtr.content import (
     TextContent,
     TextResourceContents,
     Wire,
-    is_base64,
     to_wire,
 )
 
@@ -95,10 +94,3 @@ def test_content_does_not_show_what_it_holds() -> None:
         PromptMessage(role="user", content="secret"),
     ]
     assert "secret" not in repr(held)
-
-
-@pytest.mark.parametrize(
-    ("text", "verdict"), [("", True), ("Yw==", True), ("Yw", False), ("Yw==\n", False), ("é", False)]
-)
-def test_base64_is_told_from_other_text(text: str, verdict: bool) -> None:
-    assert is_base64(text) is verdict

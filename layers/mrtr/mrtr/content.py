@@ -158,12 +158,3 @@ class PromptMessage(Wire):
     def wire(self) -> dict[str, Any]:
         block = TextContent(text=self.content) if isinstance(self.content, str) else self.content
         return {"role": self.role, "content": block.wire()}
-
-
-def is_base64(text: str) -> bool:
-    """Whether `text` is what the wire calls Base64."""
-    try:
-        base64.b64decode(text, validate=True)
-    except ValueError:
-        return False
-    return True
