@@ -17,7 +17,7 @@ from moto import mock_aws
 import mrtr.testing
 from local.seed import seed
 from mrtr import Server, aws
-from mrtr.log import log
+from mrtr.log import log, request_log
 from mrtr.runtime import Runtime
 from mrtr.settings import read_settings
 from mrtr.testing import Client, Clock, MemoryClaimTable, MemoryRing, MemoryRuntime
@@ -79,10 +79,14 @@ def secrets(monkeypatch: pytest.MonkeyPatch) -> Iterator[Secrets]:
         def emit(self, record: logging.LogRecord) -> None:
             lines.append(self.format(record))
 
-    handler = Kept()
-    handler.setFormatter(log().registered_formatter)
-    logger = logging.getLogger(log().name)
-    logger.addHandler(handler)
+    formatters = {
+        logging.getLogger(log().name): log().registered_formatter,
+        request_log(): request_log().handlers[0].formatter,
+    }
+    handlers = {logger: Kept() for logger in formatters}
+    for logger, handler in handlers.items():
+        handler.setFormatter(formatters[logger])
+        logger.addHandler(handler)
     send = mrtr.testing.Client.send
 
     def watched(client: mrtr.testing.Client, event: mrtr.testing.Event) -> mrtr.testing.Reply:
@@ -93,7 +97,8 @@ def secrets(monkeypatch: pytest.MonkeyPatch) -> Iterator[Secrets]:
 
     monkeypatch.setattr(mrtr.testing.Client, "send", watched)
     yield kept
-    logger.removeHandler(handler)
+    for logger, handler in handlers.items():
+        logger.removeHandler(handler)
     kept.check()
 
 

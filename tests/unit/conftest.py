@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from mrtr.log import log
+from mrtr.log import log, request_log
 
 
 class Logged:
@@ -35,9 +35,10 @@ class Logged:
 
 @pytest.fixture(autouse=True)
 def logged() -> Iterator[Logged]:
-    """The process has one logger, made with the standard output of its first use: each test gives it a stream of its own."""
+    """The process's two loggers are made with the standard output of their first use: each test gives them a stream of its own."""
     stream = io.StringIO()
-    handler: Any = log().registered_handler
-    previous = handler.setStream(stream)
+    handlers: list[Any] = [log().registered_handler, *request_log().handlers]
+    previous = [handler.setStream(stream) for handler in handlers]
     yield Logged(stream)
-    handler.setStream(previous)
+    for handler, before in zip(handlers, previous, strict=True):
+        handler.setStream(before)

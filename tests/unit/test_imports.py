@@ -62,6 +62,17 @@ def test_a_fresh_process_loads_nothing_that_its_first_answer_may_not_need(script
     assert loaded & HEAVY == set()
 
 
+def test_a_flow_that_goes_well_loads_neither_powertools_nor_botocore() -> None:
+    loaded = modules_after(f"""
+{DEFINE_A_TOOL}
+from mrtr.testing import Client, accept, offline
+offline(server)
+client = Client(handler)
+assert client.answer(client.call("delete_note", {{"note_id": "7"}}), {{"ask": accept(confirm=True)}}).text == "Deleted."
+""")
+    assert loaded & {"cryptography", "aws_lambda_powertools", "botocore", "boto3"} == {"cryptography"}
+
+
 def test_the_probe_would_see_a_heavy_module() -> None:
     assert modules_after("import mrtr.aws; mrtr.aws.client") & HEAVY == set()
     assert "cryptography" in modules_after("from mrtr.xaes import cipher; cipher(bytes(32))")

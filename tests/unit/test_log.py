@@ -1,13 +1,17 @@
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
 import sys
+from datetime import datetime, timedelta
+from pathlib import PurePosixPath
+from typing import Any
 
 import pytest
 
-from mrtr.log import log, log_exception
+from mrtr.log import log, log_exception, log_request, request_log
 from tests.unit.conftest import Logged
 
 
@@ -25,6 +29,46 @@ def test_a_line_is_json_with_its_fields(logged: Logged) -> None:
     log().info("answered", extra={"method": "tools/call", "status": 200})
     line = logged.line("answered")
     assert (line["level"], line["method"], line["status"]) == ("INFO", "tools/call", 200)
+
+
+def test_the_line_of_a_request_reads_like_every_other(logged: Logged, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("_X_AMZN_TRACE_ID", "Root=1-5759e988-bd862e3fe1be46a994272793;Parent=53995c3f42cd8ad8;Sampled=1")
+    log_request("answered", method="tools/call", status=200)
+    log().info("other", extra={"method": "tools/call", "status": 200})
+    ours, powertools = logged.line("answered"), logged.line("other")
+    assert ours == {
+        **{key: value for key, value in powertools.items() if key != "location"},
+        "message": "answered",
+        "timestamp": ours["timestamp"],
+    }
+    first, second = (datetime.strptime(line["timestamp"], "%Y-%m-%d %H:%M:%S,%f%z") for line in (ours, powertools))
+    assert timedelta(0) <= second - first < timedelta(minutes=1)
+    assert len(ours["timestamp"]) == len(powertools["timestamp"])
+
+
+def test_outside_of_a_trace_the_line_of_a_request_names_none(logged: Logged, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("_X_AMZN_TRACE_ID", raising=False)
+    log_request("answered", status=200)
+    assert set(logged.line("answered")) == {"level", "message", "timestamp", "service", "status"}
+
+
+def test_a_fact_of_a_request_that_is_not_known_is_left_out_and_any_other_is_written(logged: Logged) -> None:
+    log_request("answered", correlation_id=None, status=200, odd=PurePosixPath("a/b"), text='"\n\udfff')
+    line = logged.line("answered")
+    assert (line["status"], line["odd"], line["text"]) == (200, "a/b", '"\n\udfff')
+    assert "correlation_id" not in line
+
+
+def test_a_line_that_cant_be_written_stops_no_answer(capsys: pytest.CaptureFixture[str]) -> None:
+    closed = io.StringIO()
+    closed.close()
+    handler: Any = request_log().handlers[0]
+    before = handler.setStream(closed)
+    try:
+        log_request("answered", status=200)
+    finally:
+        handler.setStream(before)
+    assert "closed file" in capsys.readouterr().err
 
 
 def test_an_exception_is_logged_by_its_kind_and_place_and_not_by_its_words(logged: Logged) -> None:
@@ -60,9 +104,10 @@ def test_at_debug_the_words_of_an_exception_are_there_too(logged: Logged) -> Non
 
 
 def in_a_fresh_process(**environ: str) -> list[dict[str, object]]:
-    """What a fresh process with these variables logs at each level."""
+    """What a fresh process with these variables logs of a request, and then at each level."""
     script = (
-        "from mrtr.log import log; [getattr(log(), level)(level) for level in ('debug', 'info', 'warning', 'error')]"
+        "from mrtr.log import log, log_request; log_request('request')\n"
+        "for level in ('debug', 'info', 'warning', 'error'): getattr(log(), level)(level)"
     )
     done = subprocess.run(
         [sys.executable, "-c", script],
@@ -77,11 +122,13 @@ def in_a_fresh_process(**environ: str) -> list[dict[str, object]]:
 @pytest.mark.parametrize(
     ("level", "logged_levels"),
     [
-        (None, ["info", "warning", "error"]),
+        (None, ["request", "info", "warning", "error"]),
+        ("INFO", ["request", "info", "warning", "error"]),
+        ("warning", ["warning", "error"]),
         ("ERROR", ["error"]),
-        ("debug", ["debug", "info", "warning", "error"]),
-        ("LOUD", ["info", "warning", "error"]),
-        ("", ["info", "warning", "error"]),
+        ("debug", ["request", "debug", "info", "warning", "error"]),
+        ("LOUD", ["request", "info", "warning", "error"]),
+        ("", ["request", "info", "warning", "error"]),
     ],
 )
 def test_the_level_comes_from_the_environment_and_nonsense_is_the_default(

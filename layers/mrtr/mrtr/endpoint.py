@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from .errors import ConfigurationError, Fault, ProtocolError, Unavailable
 from .http import HttpRequest, HttpResponse, read_event, write_response
-from .log import log, log_exception
+from .log import log, log_exception, log_request
 from .notifications import Outbox
 from .paging import page
 from .protocol import SUPPORTED_VERSIONS, Limits, Notification, Rejected, Request, read_request
@@ -89,7 +89,7 @@ class Endpoint:
             return _reject(http, Rejected(_fault(failure), None), context)
         if isinstance(answer, Forwarded):
             return answer.event_response
-        log().info("answered", extra={"method": request.method, "status": 200, **outbox.facts, **_who(context)})
+        log_request("answered", method=request.method, status=200, **outbox.facts, **_who(context))
         return write_response(_response(response(request.id, answer), outbox), http)
 
     def _answer(self, request: Request, context: Any) -> tuple[str | Forwarded, Outbox]:
@@ -180,7 +180,7 @@ def _fault(failure: Exception) -> ProtocolError:
 
 def _reject(http: HttpRequest | None, rejected: Rejected, context: Any) -> dict[str, Any]:
     error, fault = rejected.error, rejected.error.fault
-    log().info("rejected", extra={"fault": fault.label, "status": fault.status, **rejected.facts, **_who(context)})
+    log_request("rejected", fault=fault.label, status=fault.status, **rejected.facts, **_who(context))
     if fault is Fault.METHOD_NOT_ALLOWED:
         return write_response(HttpResponse(fault.status, {"Allow": "POST"}, ""), http)
     headers = {**_JSON, "Retry-After": str(RETRY_AFTER_S)} if fault is Fault.UNAVAILABLE else _JSON

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 import re
 from collections.abc import Collection, Mapping
 from decimal import Decimal
@@ -11,7 +12,6 @@ from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 
-from . import canonical
 from .errors import InvalidSignature
 from .schema import inline_refs
 
@@ -65,11 +65,12 @@ class Form:
         if asked:
             self.schema["required"] = asked
 
-    def read(self, content: Mapping[str, Any]) -> BaseModel:
-        """Validate strictly as JSON: true is not 1, "1" is not 1. Raises InvalidAnswer."""
-        filled = {**dict.fromkeys(self._nullable), **content}
+    def read(self, content: str) -> BaseModel:
+        """Validate the JSON of an answer's content, strictly: true is not 1, "1" is not 1. Raises InvalidAnswer."""
+        if self._nullable:
+            content = json.dumps({**dict.fromkeys(self._nullable), **json.loads(content)})
         try:
-            return self.model.model_validate_json(canonical.encode(filled), strict=True)
+            return self.model.model_validate_json(content, strict=True)
         except ValidationError as error:
             raise InvalidAnswer(describe(error)) from None
 

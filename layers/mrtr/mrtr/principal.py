@@ -26,6 +26,8 @@ def read_principal(authorizer: Mapping[str, Any]) -> Principal | None:
     Understands JWT authorizers (HTTP API), Cognito authorizers (REST API), IAM, and Lambda authorizers that return `principalId`, or
     `sub` with `iss` in their context.
     """
+    if not authorizer:
+        return None
     claims = _mapping(_mapping(authorizer.get("jwt")).get("claims")) or _mapping(authorizer.get("claims"))
     if claims:
         return _from_claims(claims)
@@ -54,4 +56,4 @@ def _text(value: object) -> str:
 
 
 def _mapping(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
+    return value if isinstance(value, dict) else {}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, Generic, TypeVar
@@ -68,7 +67,7 @@ class Elicit(Question, Generic[T]):
             return turned_down
         if answer.startswith((_ACCEPTED_EMPTY, RESULT)):
             raise InvalidAnswer("the answer has no content")
-        return AcceptedElicitation(form(self.schema, allow).read(json.loads(answer)))
+        return AcceptedElicitation(form(self.schema, allow).read(answer))
 
 
 class ElicitUrl(Question):

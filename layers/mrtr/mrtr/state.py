@@ -73,11 +73,8 @@ def new_flow(now: float, flow_ttl_s: int) -> FlowState:
 
 def bind(state: FlowState, method: str, name: str, arguments: str, principal: Principal | None) -> FlowState:
     """The state bound to its request and to who sent it."""
-    return replace(
-        state,
-        request=tags.request_tag(state.flow, method, name, arguments),
-        principal=None if principal is None else tags.principal_tag(state.flow, principal.parts),
-    )
+    request, sender = _ties(state.flow, method, name, arguments, principal)
+    return replace(state, request=request, principal=sender)
 
 
 def check(
@@ -95,10 +92,10 @@ def check(
         raise StateRefused("malformed: round")
     if (state.principal is None) != (principal is None):
         raise StateRefused("principal: present on one side only")
-    bound = bind(state, method, name, arguments, principal)
-    if not hmac.compare_digest(state.principal or b"", bound.principal or b""):
+    request, sender = _ties(state.flow, method, name, arguments, principal)
+    if not hmac.compare_digest(state.principal or b"", sender or b""):
         raise StateRefused("principal: another one")
-    if not hmac.compare_digest(state.request, bound.request):
+    if not hmac.compare_digest(state.request, request):
         raise StateRefused("request: another one")
     return state
 
@@ -115,6 +112,14 @@ def unseal(text: str, find_key: Callable[[str], RingKey | None], audience: str) 
     """Open a `requestState`. Raises StateRefused with the cause; whether its claims hold is `check`'s to say."""
     sealed = token.from_text(text, max_chars=MAX_CHARS)
     return _decode(token.unseal(sealed, find_key, purpose=_PURPOSE, audience=audience))
+
+
+def _ties(
+    flow: bytes, method: str, name: str, arguments: str, principal: Principal | None
+) -> tuple[bytes, bytes | None]:
+    """What a flow is tied to: its request, and who sent it."""
+    sender = None if principal is None else tags.principal_tag(flow, principal.parts)
+    return tags.request_tag(flow, method, name, arguments), sender
 
 
 def _encode(state: FlowState) -> bytes:
