@@ -104,7 +104,9 @@ def make(name: str) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     subprocess.run([base, "-m", "venv", str(folder)], check=True)
     # uv is several times as quick as pip; pip knows of mirrors that uv has not been told of.
-    if name == "lock" or not install([str(UV), "pip", "install", "--quiet", "--python", str(python)], name):
+    if name == "lock" or not install(
+        [str(UV), "pip", "install", "--quiet", "--compile-bytecode", "--python", str(python)], name
+    ):
         pip = [str(python), "-m", "pip", "install", "-qq", "--disable-pip-version-check", "--no-input"]
         if not install(pip, name):
             raise SystemExit(f"Making {FOLDERS[name]} failed; the output of pip is above.")

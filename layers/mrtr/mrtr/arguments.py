@@ -94,7 +94,7 @@ def _parsed(text: str) -> Any:
 
 
 def _model(title: str, fields: dict[str, Any]) -> type[BaseModel]:
-    model: type[BaseModel] = create_model(title, __config__=ConfigDict(extra="ignore"), **fields)
+    model: type[BaseModel] = create_model(title, __config__=ConfigDict(extra="ignore", cache_strings="keys"), **fields)
     return model
 
 
