@@ -222,7 +222,7 @@ def _mirror(event: Event, message: Json) -> None:
 
 def _headers(draw: DrawFn, headers: dict[str, Json]) -> None:
     name = draw(st.sampled_from(sorted(headers)))
-    how = draw(st.sampled_from(["remove", "upper", "pad", "other", "twice", "join", "encode", "origin"]))
+    how = draw(st.sampled_from(["remove", "upper", "pad", "other", "twice", "join", "encode", "origin", "origin"]))
     value = headers[name]
     if how == "remove":
         del headers[name]
@@ -295,6 +295,9 @@ def events(draw: DrawFn, handler: Handler) -> Json:
         meta[LOG_LEVEL] = draw(st.sampled_from(["debug", "emergency", "x", 1]))
     if draw(st.integers(0, 30)) == 0:
         meta[VERSION] = draw(st.sampled_from(["2025-11-25", "v999.0.0", ""]))
+    if draw(st.integers(0, 30)) == 0:
+        del message["id"]
+        message["method"] = draw(st.sampled_from([method, "notifications/cancelled", "notifications/initialized"]))
     changed = draw(mutated(message, most=draw(st.sampled_from([0, 1, 1, 3]))))
     text = json.dumps(changed, ensure_ascii=draw(st.booleans()))
     if draw(st.integers(0, 5)) == 0:

@@ -1,6 +1,6 @@
 """Whatever arrives, the handler answers: it never raises, never fails, and says a sound message of the protocol or nothing at all.
 
-A fixed, small number of cases by default, the same ones every time. `make fuzz` runs many, other ones every time.
+A fixed, small number of cases by default, the same ones every time for the same code (Hypothesis also tries what it finds in that). `make fuzz` runs many, other ones every time.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ class Logged:
 def logged() -> Iterator[Logged]:
     """The process's two loggers are made with the standard output of their first use: each test gives them a stream of its own."""
     stream = io.StringIO()
-    handlers: list[Any] = [log().registered_handler, *request_log().handlers]
+    handlers: list[Any] = [log().registered_handler, request_log().handlers[0]]  # pytest adds its own behind
     previous = [handler.setStream(stream) for handler in handlers]
     yield Logged(stream)
     for handler, before in zip(handlers, previous, strict=True):
