@@ -8,6 +8,7 @@ import subprocess
 from typing import Any
 
 import pytest
+from aws_lambda_powertools.shared.constants import LAMBDA_ADVANCED_LOGGING_LEVELS
 
 from local.bootstrap import VERSIONS
 from local.environment import ROOT, SAM
@@ -138,6 +139,19 @@ def test_every_function_writes_to_a_log_of_its_own_that_forgets() -> None:
     used = [function["LoggingConfig"]["LogGroup"]["Ref"] for function in FUNCTIONS.values()]
     assert sorted([*used, "AccessLog"]) == sorted(groups)
     assert all(group["RetentionInDays"] == {"Ref": "LogRetentionDays"} for group in groups.values())
+
+
+def test_the_level_of_the_log_is_told_to_lambdas_filter_as_to_the_code() -> None:
+    names = TEMPLATE["Mappings"]["LevelOfLambda"]
+    assert list(names) == TEMPLATE["Parameters"]["LogLevel"]["AllowedValues"]
+    for level, name in names.items():
+        assert LAMBDA_ADVANCED_LOGGING_LEVELS[name["Name"]] == level
+    for function in FUNCTIONS.values():
+        assert function["LoggingConfig"]["LogFormat"] == "JSON"
+        assert function["LoggingConfig"]["ApplicationLogLevel"] == {
+            "Fn::FindInMap": ["LevelOfLambda", {"Ref": "LogLevel"}, "Name"]
+        }
+        assert function["Environment"]["Variables"]["MRTR_LOG_LEVEL"] == {"Ref": "LogLevel"}
 
 
 def test_deleting_the_stack_leaves_nothing_behind() -> None:

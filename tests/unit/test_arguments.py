@@ -400,6 +400,12 @@ def test_a_missing_argument_is_named() -> None:
         read(of(str, name="note_id"), "{}")
 
 
+def test_a_fraction_as_long_as_the_wire_allows_is_no_matter_beside_an_argument_that_does_not_fit() -> None:
+    longest = "0." + "1" * (strict_json.MAX_DIGITS - 2)
+    with pytest.raises(InvalidArguments, match=r"^x: "):
+        read(of(list[int]), f'{{"x":"[1","y":{longest}}}')
+
+
 def test_arguments_that_the_tool_does_not_have_are_left_aside() -> None:
     assert read(of(int), '{"x": 1, "y": 2, "answer": {"action": "accept"}, "a0": 3}') == {"x": 1}
 

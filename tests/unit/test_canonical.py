@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
 from mrtr import strict_json
-from mrtr.canonical import decompose, encode
+from mrtr.canonical import decompose, encode, lengthen, shorten
 from mrtr.errors import ProtocolError
 
 
@@ -206,3 +206,37 @@ def test_everything_that_can_be_read_has_a_canonical_text(text: str) -> None:
 @pytest.mark.parametrize("exponent", ["-" + "9" * 4290, "-" + "0" * 4290 + "1"])
 def test_the_longest_exponents_that_can_be_read_have_a_text(exponent: str) -> None:
     assert canonical("1e" + exponent) == "1e-" + exponent.lstrip("-0")
+
+
+# Shorter, for storing
+
+
+@pytest.mark.parametrize(
+    ("value", "short"),
+    [
+        ("plain", '"plain"'),
+        ("é", '"é"'),
+        ("漢字", '"漢字"'),
+        ("📝", '"📝"'),
+        ("\\u00e9", r'"\\u00e9"'),
+        ("\\é", r'"\\é"'),
+        ('"\n\t\x00\x1f\x7f\x80', '"\\"\\n\\t\\u0000\\u001f\\u007f\x80"'),
+        ("\ud83d alone \udcdd", '"\ud83d alone \udcdd"'),
+        ({"ключ": ["значение", 1.5, None]}, '{"ключ":["значение",15e-1,null]}'),
+    ],
+)
+def test_letters_of_every_script_are_stored_as_themselves(value: Any, short: str) -> None:
+    assert shorten(encode(value)) == short
+    assert lengthen(short) == encode(value)
+
+
+@given(
+    st.recursive(
+        st.text(st.characters(exclude_categories=())), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)
+    )
+)
+@settings(derandomize=True, deadline=None)
+def test_what_was_shortened_comes_back_to_the_letter_and_is_never_longer(value: Any) -> None:
+    text = encode(value)
+    assert lengthen(shorten(text)) == text
+    assert len(shorten(text).encode("utf-8", "surrogatepass")) <= len(text)

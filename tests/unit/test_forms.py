@@ -487,6 +487,12 @@ def test_a_field_that_is_left_out_is_asked_for_again_unless_it_is_optional() -> 
     assert answered(of(int, 7), {}).__dict__ == {"x": 7}
 
 
+@pytest.mark.parametrize("annotation", [str, str | None])
+def test_a_fraction_as_long_as_the_wire_allows_is_no_matter_beside_a_field(annotation: Any) -> None:
+    longest = strict_json.Number("0." + "1" * (strict_json.MAX_DIGITS - 2))
+    assert answered(of(annotation), {"x": "a", "y": longest}).__dict__ == {"x": "a"}
+
+
 def test_fields_that_were_not_asked_for_are_left_aside() -> None:
     assert answered(of(bool), {"x": True, "y": 1, "admin": True}).__dict__ == {"x": True}
 

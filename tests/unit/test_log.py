@@ -2,10 +2,13 @@ from __future__ import annotations
 
 import io
 import json
+import logging
 import os
+import re
 import subprocess
 import sys
-from datetime import datetime, timedelta
+import time
+from datetime import UTC, datetime, timedelta
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -41,9 +44,24 @@ def test_the_line_of_a_request_reads_like_every_other(logged: Logged, monkeypatc
         "message": "answered",
         "timestamp": ours["timestamp"],
     }
-    first, second = (datetime.strptime(line["timestamp"], "%Y-%m-%d %H:%M:%S,%f%z") for line in (ours, powertools))
+    first, second = (datetime.fromisoformat(line["timestamp"]) for line in (ours, powertools))
     assert timedelta(0) <= second - first < timedelta(minutes=1)
-    assert len(ours["timestamp"]) == len(powertools["timestamp"])
+
+
+def test_times_are_rfc_3339_in_utc_or_lambda_would_take_every_line_for_info(
+    logged: Logged, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    time.tzset()
+    try:
+        log_request("answered")
+        log().error("failed")
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+    for line in logged.lines:
+        assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00", line["timestamp"])
+        assert abs(datetime.fromisoformat(line["timestamp"]) - datetime.now(UTC)) < timedelta(minutes=1)
 
 
 def test_outside_of_a_trace_the_line_of_a_request_names_none(logged: Logged, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -57,6 +75,27 @@ def test_a_fact_of_a_request_that_is_not_known_is_left_out_and_any_other_is_writ
     line = logged.line("answered")
     assert (line["status"], line["odd"], line["text"]) == (200, "a/b", '"\n\udfff')
     assert "correlation_id" not in line
+
+
+def test_whatever_else_is_written_to_the_log_of_requests_is_a_line_too(logged: Logged) -> None:
+    request_log().info("from elsewhere")
+    assert set(logged.line("from elsewhere")) == {"level", "message", "timestamp", "service"}
+
+
+def test_a_factory_of_records_that_an_author_sets_changes_no_answer(logged: Logged) -> None:
+    made = logging.getLogRecordFactory()
+
+    def with_facts(*args: Any, **kwargs: Any) -> logging.LogRecord:
+        record = made(*args, **kwargs)
+        record.facts = "the author's"
+        return record
+
+    logging.setLogRecordFactory(with_facts)
+    try:
+        log_request("answered", status=200)
+    finally:
+        logging.setLogRecordFactory(made)
+    assert logged.line("answered")["status"] == 200
 
 
 def test_a_line_that_cant_be_written_stops_no_answer(capsys: pytest.CaptureFixture[str]) -> None:
@@ -135,6 +174,20 @@ def test_the_level_comes_from_the_environment_and_nonsense_is_the_default(
     level: str | None, logged_levels: list[str]
 ) -> None:
     lines = in_a_fresh_process(**({} if level is None else {"MRTR_LOG_LEVEL": level}))
+    assert [line["message"] for line in lines] == logged_levels
+
+
+@pytest.mark.parametrize(
+    ("lambdas", "ours", "logged_levels"),
+    [
+        ("WARN", "DEBUG", ["warning", "error"]),
+        ("DEBUG", "ERROR", ["request", "debug", "info", "warning", "error"]),
+        ("FATAL", "INFO", []),
+        ("", "ERROR", ["error"]),
+    ],
+)
+def test_the_level_that_lambda_is_set_to_goes_before(lambdas: str, ours: str, logged_levels: list[str]) -> None:
+    lines = in_a_fresh_process(AWS_LAMBDA_LOG_LEVEL=lambdas, MRTR_LOG_LEVEL=ours, PYTHONWARNINGS="ignore")
     assert [line["message"] for line in lines] == logged_levels
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mrtr import state, tags, token
+from mrtr import canonical, state, tags, token
 from mrtr.errors import StateRefused
 from mrtr.keyring import RingKey, derive_key
 from mrtr.principal import Principal
@@ -123,7 +123,12 @@ states = st.builds(
         max_size=5,
     ).map(tuple),
     answers=st.lists(
-        st.builds(Answer, st.binary(min_size=tags.QUESTION, max_size=tags.QUESTION), st.text(max_size=200)), max_size=5
+        st.builds(
+            Answer,
+            st.binary(min_size=tags.QUESTION, max_size=tags.QUESTION),
+            st.text(max_size=200).map(canonical.encode),
+        ),
+        max_size=5,
     ).map(tuple),
     note=st.none() | st.text(max_size=200) | st.just("\ud800 alone"),
 )
@@ -133,6 +138,17 @@ states = st.builds(
 @settings(derandomize=True, deadline=None)
 def test_whatever_is_sealed_opens_to_an_equal_state(flow: FlowState) -> None:
     assert opened(state.seal(flow, KEY, AUDIENCE)) == flow
+
+
+@pytest.mark.parametrize("letter", ["a", "é", "д", "漢", "📝"])
+def test_an_answer_takes_the_bytes_that_its_letters_take_in_utf_8(letter: str) -> None:
+    def sealed(text: str) -> str:
+        return state.seal(
+            replace(full(), answers=(Answer(b"q" * tags.QUESTION, canonical.encode(text)),)), KEY, AUDIENCE
+        )
+
+    some, more = (len(sealed(letter * count)) for count in (300, 600))
+    assert more - some == pytest.approx(300 * len(letter.encode()) * 4 / 3, abs=4)
 
 
 def test_two_new_flows_share_no_flow_id() -> None:

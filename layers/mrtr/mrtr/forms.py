@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 import re
 from collections.abc import Collection, Mapping
 from decimal import Decimal
@@ -11,7 +12,6 @@ from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 
-from . import canonical, strict_json
 from .errors import InvalidSignature
 from .schema import inline_refs
 
@@ -68,7 +68,7 @@ class Form:
     def read(self, content: str) -> BaseModel:
         """Validate the JSON of an answer's content, strictly: true is not 1, "1" is not 1. Raises InvalidAnswer."""
         if self._nullable:
-            content = canonical.encode({**dict.fromkeys(self._nullable), **strict_json.parse(content.encode())})
+            content = json.dumps({**dict.fromkeys(self._nullable), **json.loads(content)})
         try:
             return self.model.model_validate_json(content, strict=True)
         except ValidationError as error:

@@ -87,7 +87,7 @@ class HttpRequest:
     path: str
     headers: Headers
     # these hold arguments, answers, claims and tokens, which a repr would carry into a log
-    authorizer: Mapping[str, Any] = field(repr=False)
+    authorizer: dict[str, Any] = field(repr=False)
     event: Mapping[str, Any] = field(repr=False)
 
     @property

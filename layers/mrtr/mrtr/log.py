@@ -7,9 +7,8 @@ import json
 import logging
 import os
 import sys
-import time
 import traceback
-from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -17,14 +16,20 @@ if TYPE_CHECKING:
 
 
 _LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
+_OF_LAMBDA = {"TRACE": "DEBUG", "WARN": "WARNING", "FATAL": "CRITICAL"}
+"""Lambda's names of levels where they are not Python's."""
+_FACTS = "mrtr_facts"
 
 
 @functools.cache
 def log() -> Logger:
-    """The process's logger, made on first use: importing Powertools costs tens of milliseconds, and most requests log one line alone."""
+    """The process's logger, made on first use: a cold start that goes well does without Powertools.
+
+    Times are RFC 3339: Lambda takes a line with any other for INFO when it filters by level (LoggingConfig, ApplicationLogLevel).
+    """
     from aws_lambda_powertools import Logger
 
-    return Logger(service=_service(), level=_level(), log_uncaught_exceptions=False)
+    return Logger(service=_service(), level=_level(), log_uncaught_exceptions=False, use_rfc3339=True, utc=True)
 
 
 @functools.cache
@@ -35,13 +40,13 @@ def request_log() -> logging.Logger:
     logger.setLevel(_level())
     handler = logging.StreamHandler(sys.stdout)
     handler.setFormatter(_RequestLine(_service()))
-    logger.addHandler(handler)
+    logger.handlers[:] = [handler]  # one, even where two threads are here at the same time
     return logger
 
 
 def log_request(message: str, **facts: object) -> None:
     """Log the one line of a request. A fact that is None is left out."""
-    request_log().info(message, extra={"facts": facts})
+    request_log().info(message, extra={_FACTS: facts})
 
 
 def log_exception(message: str, error: BaseException, **fields: object) -> None:
@@ -66,12 +71,11 @@ class _RequestLine(logging.Formatter):
         self._service = service
 
     def format(self, record: logging.LogRecord) -> str:
-        facts: Mapping[str, object] = record.__dict__["facts"]
-        at = time.localtime(record.created)
+        facts = getattr(record, _FACTS, {})
         line = {
             "level": record.levelname,
             "message": record.msg,
-            "timestamp": time.strftime(f"%Y-%m-%d %H:%M:%S,{int(record.msecs):03d}%z", at),
+            "timestamp": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "service": self._service,
             **{name: fact for name, fact in facts.items() if fact is not None},
         }
@@ -89,5 +93,10 @@ def _service() -> str:
 
 
 def _level() -> str:
-    level = os.environ.get("MRTR_LOG_LEVEL", "").upper()
-    return level if level in _LEVELS else "INFO"
+    """Lambda's own setting goes before, as with Powertools: what it would drop need not be written."""
+    for name in ("AWS_LAMBDA_LOG_LEVEL", "MRTR_LOG_LEVEL"):
+        level = os.environ.get(name, "").upper()
+        level = _OF_LAMBDA.get(level, level)
+        if level in _LEVELS:
+            return level
+    return "INFO"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +19,7 @@ class Principal:
         return (self.issuer, self.subject, self.client_id)
 
 
-def read_principal(authorizer: Mapping[str, Any]) -> Principal | None:
+def read_principal(authorizer: dict[str, Any]) -> Principal | None:
     """The principal in `requestContext.authorizer`; None where no authorizer ran.
 
     Understands JWT authorizers (HTTP API), Cognito authorizers (REST API), IAM, and Lambda authorizers that return `principalId`, or
@@ -40,7 +39,7 @@ def read_principal(authorizer: Mapping[str, Any]) -> Principal | None:
     return _made("", context.get("principalId"), None)
 
 
-def _from_claims(claims: Mapping[str, Any]) -> Principal | None:
+def _from_claims(claims: dict[str, Any]) -> Principal | None:
     client_id = claims.get("client_id") or claims.get("azp") or claims.get("cid")
     return _made(claims.get("iss"), claims.get("sub") or client_id, client_id)
 
@@ -55,5 +54,5 @@ def _text(value: object) -> str:
     return value if isinstance(value, str) else "" if value is None else str(value)
 
 
-def _mapping(value: object) -> Mapping[str, Any]:
+def _mapping(value: object) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from . import tags, token
+from . import canonical, tags, token
 from .errors import MrtrError, StateRefused
 from .keyring import RingKey
 from .principal import Principal
@@ -133,7 +133,7 @@ def _encode(state: FlowState) -> bytes:
         out += asked.key + asked.question
     out += _varint(len(state.answers))
     for answer in state.answers:
-        out += answer.question + _text(answer.json)
+        out += answer.question + _text(canonical.shorten(answer.json))
     if state.note is not None:
         out += _text(state.note)
     return bytes(out)
@@ -149,7 +149,9 @@ def _decode(data: bytes) -> FlowState:
     request = reader.take(tags.TAG)
     principal = reader.take(tags.TAG) if flags & _HAS_PRINCIPAL else None
     asked = tuple(Asked(reader.take(tags.KEY_TAG), reader.take(tags.QUESTION)) for _ in range(reader.varint()))
-    answers = tuple(Answer(reader.take(tags.QUESTION), reader.text()) for _ in range(reader.varint()))
+    answers = tuple(
+        Answer(reader.take(tags.QUESTION), canonical.lengthen(reader.text())) for _ in range(reader.varint())
+    )
     note = reader.text() if flags & _HAS_NOTE else None
     reader.end()
     return FlowState(flow, round_, issued, expires, deadline, request, principal, claimed_round, asked, answers, note)
