@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from bench import emulator
+from bench.between import secure
 from bench.figures import Row, Section, by_turns, compared, digits, milliseconds, spread
 from bench.inside import wire
 from bench.processes import BENCH, KEYS_GIVEN, PYTHON, ChildError, environment
@@ -23,11 +24,12 @@ MEMORIES_MB = (256, 512, 1024, 1769)
 
 @dataclass(frozen=True)
 class Start:
-    """A way to start: the side's environment, the event of the first leg, and how the side is reached."""
+    """A way to start: the side's environment, the event of the first leg, how the side is reached, and what checks its answer."""
 
     environ: Mapping[str, str]
     event: Path
     reached: str = "handler"
+    expected: Callable[[wire.Answer], None] = wire.asks
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,7 @@ def first_answer(start: Start) -> Sample:
     if done.returncode:
         raise ChildError(done.stderr[-4000:])
     told = json.loads(done.stdout.splitlines()[-1])
-    _ = wire.Answer(told["status"], told["body"]).result
+    start.expected(wire.Answer(told["status"], told["body"]))
     answered, imported = told["answered_ns"], told["imported_ns"]
     return Sample((answered - began) / 1e9, (answered - imported) / 1e9, told["core_s"], told["peak_kib"])
 
@@ -61,9 +63,14 @@ def bare() -> Sample:
 
 
 def cold(setup: Setup) -> Section:
+    with secure(setup.aws, setup.folder) as over_tls:
+        return _cold(setup, {"SSL_CERT_FILE": str(over_tls.authorities), **setup.settings}, over_tls.url)
+
+
+def _cold(setup: Setup, settings: Mapping[str, str], aws: str) -> Section:
     asks = event_file(setup.folder, "asks", wire.call("delete_note", {"note_id": "7"}))
     plain = event_file(setup.folder, "plain", wire.call("read_note", {"note_id": "7", "width": 40}))
-    fetched = environment("askback", aws=setup.aws, settings=setup.settings)
+    fetched = environment("askback", aws=aws, settings=settings)
     given = environment("askback", settings=KEYS_GIVEN)
     deployed = environment("deployed", aws=setup.aws, settings=setup.settings)
     sdk = environment("sdk")
@@ -73,7 +80,7 @@ def cold(setup: Setup) -> Section:
         "given": Start(given, asks),
         "mangum": Start(sdk, asks),
         "deployed": Start(deployed, asks),
-        "awslabs": Start(environment("awslabs"), plain),
+        "awslabs": Start(environment("awslabs"), plain, expected=wire.reads),
     }
     measures: dict[str, Callable[[], Sample]] = {name: partial(first_answer, start) for name, start in starts.items()}
     straight = by_turns(setup.times(full=31, quick=1), {**measures, "bare": bare})
@@ -98,7 +105,10 @@ def cold(setup: Setup) -> Section:
             row("in Lambda's emulator, keys given to both", emulated, "given", "mangum", BUDGET),
             row("ring read; the SDK by way of Mangum", whole, "fetched", "mangum"),
             row("keys given; AWS Labs' handler, which can't ask and only answers", whole, "given", "awslabs"),
-            Row("the deployed delete_note, which reads its note with boto3", milliseconds(whole["deployed"])),
+            Row(
+                "the deployed delete_note, which reads its note with boto3; without TLS",
+                milliseconds(whole["deployed"]),
+            ),
             Row("an interpreter that does nothing", milliseconds(whole["bare"])),
             *parts(straight["fetched"], straight["asgi"]),
         ),

@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
@@ -56,10 +55,13 @@ def path_of(side: str) -> list[Path]:
 
 def environment(side: str, aws: str = NOWHERE, settings: Mapping[str, str] | None = None) -> dict[str, str]:
     """No bytecode is written: each side starts with what its packages bring, as on Lambda's read-only folders."""
+    if not list((SITE / "mcp" / "__pycache__").glob("*.pyc")):
+        raise ChildError("the SDK's packages have no bytecode: remove .venv-bench and make it anew")
+    of_template = {"PYDANTIC_DISABLE_PLUGINS": "__all__"} if side in ("askback", "deployed") else {}
     path = os.pathsep.join(str(one) for one in path_of(side))
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG", "TMPDIR") if name in os.environ}
     amazon = {name: aws_environment(aws)[name] for name in AS_ON_LAMBDA}
-    return {**kept, **amazon, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1", **(settings or {})}
+    return {**kept, **amazon, **of_template, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1", **(settings or {})}
 
 
 def output(command: list[str | Path], environ: Mapping[str, str]) -> str:
@@ -117,7 +119,3 @@ def worker(folder: Path, side: str, kind: str, **options: Any) -> Iterator[Worke
         process.stdin.close()  # its sign to end
         process.stdout.close()
         process.wait()
-
-
-def interpreter() -> str:
-    return f"CPython {sys.version.split()[0]}"

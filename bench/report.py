@@ -1,12 +1,13 @@
 """The table in docs/performance.md, between two marks."""
 
+import json
 import os
 import platform
 import re
 from datetime import UTC, datetime
-from importlib.metadata import version
 from pathlib import Path
 
+from bench.processes import PYTHON, output
 from local.environment import ROOT
 
 PAGE = ROOT / "docs" / "performance.md"
@@ -21,10 +22,12 @@ def machine() -> str:
         else None
     )
     model = found[1] if found else platform.processor()
+    ask = "import json, platform, importlib.metadata as of; print(json.dumps([platform.python_version(), of.version('mcp')]))"
+    python, sdk = json.loads(output([PYTHON, "-c", ask], os.environ))
     day = datetime.now(UTC).date().isoformat()
     return (
-        f"Medians, with the quartiles around them; {day}, {os.cpu_count()} cores ({model}), CPython {platform.python_version()}, "
-        f"official SDK {version('mcp')}."
+        f"Medians, with the quartiles around them; {day}, {os.cpu_count()} cores ({model}), CPython {python}, "
+        f"official SDK {sdk}."
     )
 
 

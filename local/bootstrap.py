@@ -21,6 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent
 VERSIONS = ("3.13", "3.12", "3.11")
 
 STAMP = ".made-from"
+HOW = "with bytecode"  # what is different about how it is made, beside what goes in: a reason to make it anew
 UV = ROOT / ".venv-lock" / "bin" / "uv"
 
 FOLDERS = {"dev": ".venv", "sam": ".venv-sam", "aws": ".venv-aws", "lock": ".venv-lock", "bench": ".venv-bench"}
@@ -71,7 +72,7 @@ def lock_of(name: str) -> Path:
 
 def stamp_of(name: str) -> str:
     """What an environment was made from: it is made anew when this changes. Comments say only who wants a package."""
-    pins = [line for line in lock_of(name).read_text().splitlines() if not line.lstrip().startswith("#")]
+    pins = [HOW, *(line for line in lock_of(name).read_text().splitlines() if not line.lstrip().startswith("#"))]
     return hashlib.sha256("\n".join(pins).encode()).hexdigest()
 
 

@@ -4,7 +4,6 @@ Imports as little as it can before the side's own code.
 """
 
 import json
-import resource
 import sys
 import time
 from typing import Any
@@ -16,6 +15,12 @@ class Context:
 
     def get_remaining_time_in_millis(self) -> int:
         return 20_000
+
+
+def peak_kib() -> int:
+    """Of this program alone: what `getrusage` tells begins with the peak of whoever started it."""
+    with open("/proc/self/status", encoding="utf-8") as file:  # noqa: PTH123 - see main
+        return next(int(line.split()[1]) for line in file if line.startswith("VmHWM:"))
 
 
 def main() -> None:
@@ -36,7 +41,7 @@ def main() -> None:
         "imported_ns": imported_ns,
         "answered_ns": time.monotonic_ns(),
         "core_s": time.process_time(),
-        "peak_kib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss,
+        "peak_kib": peak_kib(),
         "status": status,
         "body": text,
     }

@@ -36,7 +36,15 @@ def turn(side: Side, number: int) -> None:
         wire.request("server/discover"),
         wire.request("tools/list"),
     ]
-    side.send(1, others)
+    _, (done, refused, invalid, *listed) = side.send(1, others)
+    answers = (
+        done.result["content"][0]["text"] == f"Deleted note {note}.",
+        json.loads(refused.body)["error"]["code"] == -32602,
+        invalid.result["isError"],
+        all(answer.result for answer in listed),
+    )
+    if not all(answers):
+        raise RuntimeError(f"not the answers of these requests: {answers}")
 
 
 def forget(tables: Any) -> None:

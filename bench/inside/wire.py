@@ -29,6 +29,19 @@ class Answer:
         return result
 
 
+def asks(answer: Answer) -> None:
+    """Raises unless it is delete_note's question."""
+    result = answer.result
+    if result["resultType"] != "input_required" or len(result["inputRequests"]) != 1 or not result["requestState"]:
+        raise RuntimeError(f"not the question: {answer.body}")
+
+
+def reads(answer: Answer) -> None:
+    """Raises unless it is the note's text."""
+    if answer.result["content"][0]["text"] != "Buy milk":
+        raise RuntimeError(f"not the note: {answer.body}")
+
+
 @dataclass(frozen=True)
 class Took:
     """Seconds: by the clock, and of a core's time, in which other work on the machine does not count."""

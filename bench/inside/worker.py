@@ -16,6 +16,7 @@ from bench.inside.sides import LONG, SIDES, Side
 from bench.inside.wire import Answer, Request, Took
 
 NOTE = "7"
+QUESTIONS = 5  # of the long tool
 
 
 class Worker:
@@ -71,7 +72,8 @@ class Worker:
                 break
             pages.append(wire.request("tools/list", {"cursor": following}))
         expect(seen == tools, answers)
-        took, _ = self._side.send(tools, pages * count)
+        took, answers = self._side.send(tools, pages * count)
+        expect(sum(len(answer.result["tools"]) for answer in answers) == tools * count, answers)
         return took
 
     def states(self, characters: int) -> list[int]:
@@ -83,6 +85,8 @@ class Worker:
             sizes.append(len(answer.result["requestState"]))
             text = {"text": "a" * characters}
             (answer,) = self._side.send(LONG, [wire.retry("write_up", arguments, answer, text)])[1]
+        expect(answer.result["content"][0]["text"] == "a" * characters, [answer])
+        expect(len(sizes) == QUESTIONS, [answer])
         return sizes
 
     def flow(self) -> dict[str, int]:

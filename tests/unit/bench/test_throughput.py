@@ -17,14 +17,18 @@ BODY = b"answered"
 
 
 class Answering(ThreadingHTTPServer):
-    """Ends each connection after `most` requests. requests: how many each connection brought, in the order they began."""
+    """Ends each connection after `most` requests, and without an answer after `drops_after`.
+
+    requests: how many were answered on each connection, in the order they began.
+    """
 
     daemon_threads = True
 
-    def __init__(self, most: int, status: int) -> None:
+    def __init__(self, most: int, status: int, drops_after: int | None) -> None:
         super().__init__(("127.0.0.1", 0), Once)
         self.most = most
         self.status = status
+        self.drops_after = drops_after
         self.requests: list[int] = []
 
 
@@ -39,23 +43,24 @@ class Once(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         self.rfile.read(int(self.headers["Content-Length"]))
-        if self.server.most == 0:
+        if self.server.requests[self.number] == self.server.drops_after:
             self.close_connection = True
             return
         self.server.requests[self.number] += 1
         self.send_response(self.server.status)
         self.send_header("Content-Length", str(len(BODY)))
+        if self.server.requests[self.number] == self.server.most:
+            self.send_header("Connection", "close")
         self.end_headers()
         self.wfile.write(BODY)
-        self.close_connection = self.server.requests[self.number] >= self.server.most
 
     def log_message(self, format: str, *arguments: object) -> None:  # noqa: A002 - the base class's name
         pass
 
 
 @contextmanager
-def answering(most: int, status: int = 200) -> Iterator[Answering]:
-    server = Answering(most, status)
+def answering(most: int = 100, status: int = 200, drops_after: int | None = None) -> Iterator[Answering]:
+    server = Answering(most, status, drops_after)
     thread = threading.Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
     try:
@@ -87,11 +92,13 @@ def test_requests_go_on_over_another_connection_when_the_server_ends_one() -> No
 
 
 def test_answers_that_are_no_200_are_counted() -> None:
-    with answering(most=100, status=503) as server:
+    with answering(status=503) as server:
         measured = load(server)
     assert measured.refused == sum(server.requests) > 0
 
 
-def test_a_server_that_answers_nothing_ends_the_measurement() -> None:
-    with answering(most=0) as server, pytest.raises(throughput.LoadError, match="without an answer"):
+@pytest.mark.parametrize("answered", [0, 1, 2])
+def test_a_request_that_is_dropped_ends_the_measurement(answered: int) -> None:
+    with answering(drops_after=answered) as server, pytest.raises(throughput.LoadError, match="without an answer"):
         load(server)
+    assert server.requests == [answered]
