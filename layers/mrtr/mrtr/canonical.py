@@ -34,10 +34,8 @@ def shorten(text: str) -> str:
     """
     if "\\u" not in text:
         return text
-    written = _ESCAPE.sub(_unescaped, text)
-    return written.encode("utf-16-le", "surrogatepass").decode(
-        "utf-16-le", "surrogatepass"
-    )  # the halves of a pair become one
+    halves = _ESCAPE.sub(_unescaped, text).encode("utf-16-le", "surrogatepass")
+    return halves.decode("utf-16-le", "surrogatepass")  # the two of a pair become one
 
 
 def lengthen(text: str) -> str:
@@ -61,9 +59,8 @@ def decompose(text: str) -> tuple[bool, str, int]:
     return text.startswith("-"), significand, power
 
 
-_ESCAPE = re.compile(
-    r"\\(?:u([0-9a-f]{4})|.)"
-)  # every kind of escape, so that the second of two backslashes begins none
+# Finds every kind of escape, so that the second of two backslashes begins none.
+_ESCAPE = re.compile(r"\\(?:u([0-9a-f]{4})|.)")
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 
 
