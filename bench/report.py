@@ -14,8 +14,8 @@ PAGE = ROOT / "docs" / "performance.md"
 BEGIN, END = "<!-- made by make bench: begin -->", "<!-- made by make bench: end -->"
 
 
-def machine() -> str:
-    """What the figures were taken on."""
+def machine(interpreter: Path = PYTHON) -> str:
+    """What the figures were taken on. interpreter: the measured one, with the SDK beside it."""
     found = (
         re.search(r"model name\s*:\s*(.+)", Path("/proc/cpuinfo").read_text())
         if Path("/proc/cpuinfo").exists()
@@ -23,7 +23,7 @@ def machine() -> str:
     )
     model = found[1] if found else platform.processor()
     ask = "import json, platform, importlib.metadata as of; print(json.dumps([platform.python_version(), of.version('mcp')]))"
-    python, sdk = json.loads(output([PYTHON, "-c", ask], os.environ))
+    python, sdk = json.loads(output([interpreter, "-c", ask], os.environ))
     day = datetime.now(UTC).date().isoformat()
     return (
         f"Medians, with the quartiles around them; {day}, {os.cpu_count()} cores ({model}), CPython {python}, "

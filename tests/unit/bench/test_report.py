@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import platform
+import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -33,5 +37,6 @@ def test_the_documentation_has_a_place_for_it() -> None:
 
 
 def test_the_head_of_the_table_says_what_was_measured_where() -> None:
-    assert "official SDK 2." in report.machine()
-    assert "CPython 3." in report.machine()
+    told = report.machine(Path(sys.executable))
+    assert f"CPython {platform.python_version()}, official SDK {version('mcp')}." in told
+    assert f"{os.cpu_count()} cores" in told
