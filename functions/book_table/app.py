@@ -18,6 +18,7 @@ class Table(NamedTuple):
     seats: int
 
 
+LAST_EVENING = date(2099, 12, 31)
 TABLES = (Table("1", "inside", 2), Table("2", "inside", 6), Table("3", "terrace", 2), Table("4", "terrace", 4))
 
 
@@ -89,7 +90,7 @@ def offer_evening(evening: date, found: Annotated[date, Resolve(find_evening)]) 
     ),
 )
 def book_table(
-    evening: Annotated[date, Field(description="The evening, as YYYY-MM-DD.")],
+    evening: Annotated[date, Field(le=LAST_EVENING, description="The evening, as YYYY-MM-DD.")],
     guests: Annotated[int, Field(ge=1, le=6, description="How many people.")],
     contact: Annotated[Contact, Resolve(ask_contact)],
     seating: Annotated[Seating, Resolve(ask_seating)],

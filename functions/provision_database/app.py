@@ -41,8 +41,11 @@ class TypedName(BaseModel):
 def databases() -> Any:  # boto3 makes its resource classes at run time, so there is no class to name here
     """The table of requests, connected on first use."""
     import boto3
+    from botocore.config import Config
 
-    return boto3.resource("dynamodb").Table(os.environ["DATABASES_TABLE"])
+    # A write that boto3 repeats, since its answer was lost, would find itself done already and take that for somebody else's.
+    once = Config(retries={"total_max_attempts": 1})
+    return boto3.resource("dynamodb", config=once).Table(os.environ["DATABASES_TABLE"])
 
 
 @server.tool(

@@ -25,8 +25,10 @@ STYLES = {
 
 
 class Meeting(BaseModel):
-    present: str = Field(description="Who was there, separated by commas.", min_length=1, max_length=500)
-    decided: str = Field(description="What was decided, in keywords.", min_length=1, max_length=2000)
+    """Short enough for both to be carried on to a second round, in whatever script."""
+
+    present: str = Field(description="Who was there, separated by commas.", min_length=1, max_length=200)
+    decided: str = Field(description="What was decided, in keywords.", min_length=1, max_length=1000)
 
 
 class Choice(BaseModel):

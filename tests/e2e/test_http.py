@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 from typing import Any
 
 import httpx2
 import pytest
 
 from local import stack
+from local.environment import ROOT
 from mrtr.testing import Reply
 from tests import published
 from tests.e2e.remote import TIMEOUT_S, Remote
@@ -16,6 +19,21 @@ from tests.flow.tools.legs import first_event, sample
 from tests.flow.tools.test_events import EXPECTED, THROUGH_THE_DOOR, outcome
 
 PAGE = "http://localhost:6274"
+
+
+def test_the_readmes_request_by_hand_asks_and_is_answered_as_the_readme_says(askback: stack.Stack) -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"^```sh\n(curl .*?)^```$", text, re.MULTILINE | re.DOTALL)
+    words = shlex.split(block.replace("\\\n", " "))
+    headers = dict(words[at + 1].split(": ", 1) for at, word in enumerate(words) if word == "-H")
+    request = json.loads(words[words.index("-d") + 1])
+    (answers,) = re.findall(r'`"inputResponses": (\{.*?\})`', text)
+
+    asked = httpx2.post(askback.endpoint, headers=headers, json=request, timeout=TIMEOUT_S).json()["result"]
+    assert list(asked["inputRequests"]) == ["ask_to_confirm"]
+    request["params"] |= {"requestState": asked["requestState"], "inputResponses": json.loads(answers)}
+    done = httpx2.post(askback.endpoint, headers=headers, json=request, timeout=TIMEOUT_S).json()["result"]
+    assert done["content"][0]["text"] == "Deleted note 7."
 
 
 @pytest.mark.parametrize("method", ["GET", "DELETE"])

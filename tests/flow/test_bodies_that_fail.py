@@ -2,10 +2,11 @@
 
 import asyncio
 from collections.abc import Callable
-from typing import Any
+from decimal import Decimal
+from typing import Annotated, Any
 
 import pytest
-from pydantic import BaseModel
+from pydantic import AfterValidator, BaseModel
 
 from mrtr import ConfigurationError, Context, InvalidSignature, Server, ToolError
 from mrtr.errors import Fault, ProtocolError, StateRefused, Unavailable
@@ -196,3 +197,23 @@ def test_a_question_that_the_body_turned_into_a_failure_is_still_a_question(
     assert list(first.questions) == ["ask"]
     assert client.answer(first, YES).text == "done"
     assert works.runs == ["disguised"]
+
+
+def cents(amount: Decimal) -> Decimal:
+    return amount.quantize(Decimal("0.01"))  # raises InvalidOperation, no ValueError, where that takes over 28 digits
+
+
+def test_a_validator_that_breaks_on_an_argument_is_a_failure_without_its_words(deployment: Deployment) -> None:
+    server = Server("bank")
+
+    @server.tool()
+    def pay(amount: Annotated[Decimal, AfterValidator(cents)]) -> str:
+        return f"paid {amount}"
+
+    client = deployment.client(server)
+
+    assert client.call("pay", {"amount": "1.005"}).text == "paid 1.00"
+    failed = client.call("pay", {"amount": "1e40"})
+    assert failed.is_error
+    assert failed.text.startswith("pay failed unexpectedly; look for request ")
+    assert "Decimal" not in failed.response["body"]

@@ -127,14 +127,14 @@ def test_a_body_may_ask_for_time_with_a_state_alone(client: Client, other: Clien
     assert potter.starts == ["0", "1", "2", "3"]
 
 
-def test_a_state_over_the_limit_tells_the_author_to_carry_less_and_runs_nothing(client: Client, other: Client) -> None:
+def test_a_state_over_the_limit_asks_for_shorter_answers_and_runs_nothing(client: Client, other: Client) -> None:
     first = client.call("carry")
     long = {"ask": accept(text="x" * 9000)}
 
     failed = client.answer(first, long)
 
     assert failed.is_error
-    assert "carry ids" in failed.text
+    assert "answer more briefly" in failed.text
     assert without_id(other.answer(first, long)) == without_id(failed)
 
 
@@ -161,6 +161,9 @@ def test_a_duplicate_too_large_to_carry_on_is_sent_away_for_a_moment(
 
     assert held[0].status == 503
     assert "retry-after" in held[0].headers
+    assert held[0].error["message"] == (
+        "Another request carries this call out; send the same request again to learn its result"
+    )
 
 
 def test_a_prompt_whose_state_would_be_too_large_gives_its_claim_back(client: Client, potter: Potter) -> None:
@@ -170,7 +173,7 @@ def test_a_prompt_whose_state_would_be_too_large_gives_its_claim_back(client: Cl
     failed = [client.send(request_event("prompts/get", long)).error for _ in range(2)]
 
     assert failed[0] == failed[1]
-    assert "carry ids" in failed[0]["message"]
+    assert "answer more briefly" in failed[0]["message"]
     assert potter.starts == ["heavy"] * 3
 
 

@@ -5,6 +5,7 @@ from typing import Annotated
 import pytest
 from pydantic import BaseModel, Field
 
+from mrtr import canonical, strict_json
 from mrtr.content import Icon
 from mrtr.context import Context
 from mrtr.errors import InvalidSignature, ProtocolError
@@ -222,6 +223,18 @@ def test_an_argument_that_is_mirrored_into_a_header_must_agree_with_it() -> None
         made.read(request, '{"region":"us"}')
     with pytest.raises(ProtocolError, match="Mcp-Param-Region header is missing"):
         made.read(request_for("tool", region="eu"), '{"region":"eu"}')
+
+
+def test_beside_a_mirrored_argument_a_fraction_may_be_as_long_as_the_wire_allows() -> None:
+    def tool(region: Annotated[str, McpHeader("Region")], share: float) -> str:
+        return f"{share} of {region}"
+
+    longest = "0." + "1" * (strict_json.MAX_DIGITS - 2)
+    arguments = canonical.encode(strict_json.parse(f'{{"region":"eu","share":{longest}}}'.encode()))
+    event = call_event("tool", {"region": "eu"}, headers={"mcp-param-region": "eu"})
+    request = read_request(read_event(event), ("tools/call",), Limits())
+    assert isinstance(request, Request)
+    assert Tool(tool).read(request, arguments) == {"region": "eu", "share": float(longest)}
 
 
 # Registering

@@ -12,8 +12,9 @@ from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerati
 from pydantic.fields import FieldInfo
 
 from . import canonical, strict_json
+from .decimals import decimal_names, exactly
 from .errors import InvalidSignature, ProtocolError
-from .forms import describe
+from .problems import describe
 from .schema import inline_refs
 from .signature import Argument
 
@@ -30,6 +31,7 @@ class Arguments:
     def __init__(self, tool_name: str, arguments: Mapping[str, Argument]) -> None:
         # Fields have names of their own and the argument's name as alias: an argument may be called `json`, `copy` or `_x`.
         self._fields = {f"a{number}": name for number, name in enumerate(arguments)}
+        self._decimals = decimal_names({name: argument.annotation for name, argument in arguments.items()})
         title = f"{tool_name}Arguments"
         try:
             self._model = _model(title, {field: _field(name, arguments[name]) for field, name in self._fields.items()})
@@ -42,7 +44,7 @@ class Arguments:
     def read(self, canonical_json: str) -> dict[str, Any]:
         """The arguments by name, validated strictly as JSON and with defaults filled in. Raises InvalidArguments."""
         try:
-            return self._by_name(self._model.model_validate_json(canonical_json, strict=True))
+            return self._by_name(self._model.model_validate_json(exactly(canonical_json, self._decimals), strict=True))
         except ValidationError as error:
             repaired = self._repaired(canonical_json)
             if repaired is None:

@@ -39,7 +39,7 @@ from .tags import item_id
 REFUSED = "Invalid or expired requestState"
 """The one message of every refused state (basic/patterns/mrtr, 'Server Requirements')."""
 
-
+_BEING_DONE = "Another request carries this call out; send the same request again to learn its result"
 _FAILED = "!"
 """Begins the record of a leg that was answered with a JSON-RPC error; a result begins with a brace."""
 
@@ -102,6 +102,10 @@ class _Call:
             values = feature.read(request, arguments)
         except InvalidArguments as problem:
             return self._render(feature.failure(f"Invalid arguments for {feature.name}: {problem}"))
+        except ProtocolError:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever a validator of an author's raises is a result
+            return self._render(self._crash(feature, error))
         leg = self._open(feature, request, arguments)
         try:
             ready = _run(leg, fill(feature.plan, values, leg.context, leg.dialogue))
@@ -239,7 +243,7 @@ class _Call:
         try:
             sealed = self._seal(leg, replace(leg.flow, asked=(), answers=leg.dialogue.answers))
         except states.StateTooLarge:
-            raise Unavailable("another request carries this call out") from None
+            raise ProtocolError(Fault.UNAVAILABLE, _BEING_DONE) from None
         return self._render({"requestState": sealed}, "input_required")
 
     def _failed(self, leg: Leg, error: Exception) -> dict[str, Any]:
@@ -251,6 +255,9 @@ class _Call:
             raise not_found(leg.request.name)
         if isinstance(error, ToolError | ResourceNotFoundError):
             return feature.failure(str(error))
+        return self._crash(feature, error)
+
+    def _crash(self, feature: Feature, error: Exception) -> dict[str, Any]:
         log_exception("call failed", error, feature=feature.name)
         request_id = getattr(self._lambda_context, "aws_request_id", None)
         hint = f"; look for request {request_id} in the log" if request_id else ""

@@ -6,13 +6,14 @@ import functools
 import json
 import re
 from collections.abc import Collection, Mapping
-from decimal import Decimal
 from itertools import pairwise
-from typing import Any, get_args
+from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
+from .decimals import decimal_names, exactly
 from .errors import InvalidSignature
+from .problems import describe
 from .schema import inline_refs
 
 _FORMATS = frozenset({"email", "uri", "date", "date-time"})
@@ -51,12 +52,14 @@ class Form:
         if "$defs" in rendered or rendered.get("type") != "object":
             raise InvalidSignature(f"{model.__name__} can't be a form: a form is flat, a few fields of one level")
         required = rendered.get("required", [])
-        decimals = _decimals(model)
+        self._decimals = decimal_names(
+            {field.alias or name: field.annotation for name, field in model.model_fields.items()}
+        )
         properties: dict[str, dict[str, Any]] = {}
         self._nullable: list[str] = []
         for name, field in rendered.get("properties", {}).items():
             _refuse_secret(model, name, field, allow)
-            shown = _without_text(field) if name in decimals else field
+            shown = _without_text(field) if name in self._decimals else field
             properties[name], nullable = _property(model, name, shown)
             if nullable and name in required:
                 self._nullable.append(name)  # a form can't send null: the person leaves the field out
@@ -67,6 +70,7 @@ class Form:
 
     def read(self, content: str) -> BaseModel:
         """Validate the JSON of an answer's content, strictly: true is not 1, "1" is not 1. Raises InvalidAnswer."""
+        content = exactly(content, self._decimals)
         if self._nullable:
             content = json.dumps({**dict.fromkeys(self._nullable), **json.loads(content)})
         try:
@@ -79,14 +83,6 @@ class Form:
 def form(model: type[BaseModel], allow: frozenset[str] = frozenset()) -> Form:
     """The form of a model, built once a process: it depends on nothing but the class."""
     return Form(model, allow)
-
-
-def describe(error: ValidationError) -> str:
-    """What is wrong, field by field, without any value that was sent."""
-    problems = error.errors(include_url=False, include_context=False, include_input=False)
-    return "; ".join(
-        f"{'.'.join(str(part) for part in problem['loc']) or 'answer'}: {problem['msg']}" for problem in problems
-    )
 
 
 def check_form(model: Any, allow: Collection[str] = ()) -> None:
@@ -122,17 +118,6 @@ def _property(model: type[BaseModel], name: str, field: Mapping[str, Any]) -> tu
     common = {key: field[key] for key in _COMMON if key in field}
     default = {"default": field["default"]} if field.get("default") is not None else {}
     return {**shape, **common, **default}, nullable
-
-
-def _decimals(model: type[BaseModel]) -> frozenset[str]:
-    """The names, on the wire, of the fields that hold a Decimal."""
-    return frozenset(
-        field.alias or name for name, field in model.model_fields.items() if _names(field.annotation, Decimal)
-    )
-
-
-def _names(annotation: Any, kind: type) -> bool:
-    return annotation is kind or any(_names(part, kind) for part in get_args(annotation))
 
 
 def _without_text(field: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -104,7 +104,9 @@ def seal(state: FlowState, key: RingKey, audience: str) -> str:
     """The `requestState` of `state`. Raises StateTooLarge."""
     text = token.to_text(token.seal(_encode(state), key, purpose=_PURPOSE, audience=audience))
     if len(text) > MAX_CHARS:
-        raise StateTooLarge("the flow's state is over 8 KiB; carry ids and short answers through a flow, not documents")
+        raise StateTooLarge(
+            "its answers, and what it carries beside them, are too long: some 6,000 bytes fit. Call it again and answer more briefly"
+        )
     return text
 
 

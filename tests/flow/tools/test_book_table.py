@@ -216,6 +216,18 @@ def test_a_party_that_no_table_seats_is_refused_before_anyone_is_asked(tool: Ins
     assert tool.ask(evening="2026-12-24", guests=7).result["isError"] is True
 
 
+@pytest.mark.parametrize("evening", ["2100-01-01", "9999-12-31"])
+def test_an_evening_that_no_calendar_goes_up_to_is_refused_before_anyone_is_asked(tool: Instance, evening: str) -> None:
+    assert tool.ask(evening=evening, guests=6).is_error
+
+
+def test_an_evening_at_the_end_of_the_calendar_is_looked_for_like_any_other(tool: Instance) -> None:
+    first = tool.ask(evening="2099-12-31", guests=6)
+    told = tool.answer(first, {"ask_contact": ADA, "ask_seating": TERRACE})
+
+    assert "nor in the week after" in told.text
+
+
 def test_the_same_retry_sent_twice_books_one_table(tool: Instance, bookings: Any) -> None:
     first = tool.ask(evening="2026-12-24", guests=2)
     done = tool.answer(first, {"ask_contact": ADA, "ask_seating": INSIDE})

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -88,6 +90,16 @@ def test_every_python_block_of_a_document_runs_after_those_before_it() -> None:
     assert {"README.md", "docs/add-a-tool.md"} <= set(by_document)
     for document, found in by_document.items():
         exec("\n".join(found), {"__name__": document})  # noqa: S102  the project's own documents
+
+
+def test_every_python_block_is_sorted_and_formatted_as_the_check_wants_it() -> None:
+    for document, block in blocks("python"):
+        for command in (["check", "--select", "I"], ["format", "--check"]):
+            done = subprocess.run(
+                [sys.executable, "-m", "ruff", *command, "--stdin-filename", "functions/example/app.py", "-"],
+                input=block, cwd=ROOT, check=False, capture_output=True, text=True,
+            )  # fmt: skip
+            assert done.returncode == 0, (document, done.stdout)
 
 
 # Commands

@@ -72,6 +72,17 @@ def test_an_answer_that_is_missing_is_asked_for_again(prompt: Instance) -> None:
     assert "Mend it" in words(answer(prompt, again, ask_meeting=MEETING).result)
 
 
+@pytest.mark.parametrize("letter", ["a", "é", "日", "😀"])
+def test_the_longest_answers_are_carried_on_to_the_second_round_in_any_script(prompt: Instance, letter: str) -> None:
+    fields = get(prompt, topic="the roof").questions["ask_meeting"]["params"]["requestedSchema"]["properties"]
+    meeting = accept(**{name: letter * field["maxLength"] for name, field in fields.items()})
+
+    again = answer(prompt, get(prompt, topic="the roof"), ask_meeting=meeting)
+
+    assert list(again.questions) == ["ask_style"]
+    assert letter * 1000 in words(answer(prompt, again, ask_style=accept(style="brief")).result)
+
+
 @pytest.mark.parametrize(("refusal", "did"), [(decline(), "declined"), (cancel(), "closed the question")])
 def test_a_person_who_says_nothing_ends_it_with_a_normal_result(
     prompt: Instance, refusal: dict[str, Any], did: str
