@@ -17,6 +17,7 @@ HEAVY = {
     "mcp_types",
     "opentelemetry",
     "aws_lambda_powertools",
+    "aws_xray_sdk",
     "asyncio",
     "moto",
 }
