@@ -5,7 +5,7 @@ from bench.processes import KEYS_GIVEN, module
 from bench.setup import Setup
 
 GROWTH_KIB = 2048
-"""Twenty bytes a request: less than anything that is kept of one. pydantic keeps the short texts that it has read, up to 1.3 MiB of them."""
+"""Twenty bytes a request: less than anything that is kept of one. pydantic keeps the short texts of forms, up to 1.3 MiB of them."""
 
 
 def memory(setup: Setup) -> Section:

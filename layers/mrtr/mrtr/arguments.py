@@ -67,9 +67,7 @@ class Arguments:
 
         Some models send them so. Only an argument that must be an object or a list is touched: a text stays byte for byte what it was.
         """
-        given = _parsed(canonical_json)
-        if given is None:  # a fraction whose canonical text is longer than what is read from the wire
-            return None
+        given = canonical.decode(canonical_json)
         properties = self.schema["properties"]
         mended = False
         for name, value in given.items():

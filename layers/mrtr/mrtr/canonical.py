@@ -27,6 +27,14 @@ def encode(value: Any) -> str:
     return _write(value) if _holds_float(value) else _dump(value)
 
 
+def decode(text: str) -> Any:
+    """The value of a text that `encode` made, its fractions as `Number`.
+
+    Not `strict_json.parse`: the canonical spelling of a number may be longer than the wire's, which was within bounds when it was read.
+    """
+    return _load(text)
+
+
 def shorten(text: str) -> str:
     """Canonical JSON with the characters that are escaped for not being ASCII written as themselves. `lengthen` undoes it exactly.
 
@@ -68,6 +76,8 @@ def _unescaped(escape: re.Match[str]) -> str:
     code = int(escape[1] or "0", 16)
     return chr(code) if code > 0x7F else escape[0]
 
+
+_load = json.JSONDecoder(parse_float=Number).decode
 
 # Keys in C; the encoder escapes everything that is not ASCII.
 _dump = json.JSONEncoder(sort_keys=True, allow_nan=False, separators=(",", ":")).encode

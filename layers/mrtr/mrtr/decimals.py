@@ -8,6 +8,9 @@ from collections.abc import Collection, Mapping
 from decimal import Decimal
 from typing import Annotated, Any, Union, get_args, get_origin
 
+from . import canonical
+from .strict_json import Number
+
 
 def decimal_names(annotations: Mapping[str, Any]) -> frozenset[str]:
     """Of the members of an object, by name, those that hold a Decimal and nothing else, None apart."""
@@ -15,11 +18,11 @@ def decimal_names(annotations: Mapping[str, Any]) -> frozenset[str]:
 
 
 def exactly(content: str, names: Collection[str]) -> str:
-    """A JSON object with the fractions of these members as text, which pydantic reads as Decimals without a float between."""
+    """An object in canonical JSON with the fractions of these members as text, which pydantic reads as Decimals without a float between."""
     if not names:
         return content
-    members, spelled = json.loads(content), json.loads(content, parse_float=str)
-    fractions = {name: spelled[name] for name in names if isinstance(members.get(name), float)}
+    members = canonical.decode(content)
+    fractions = {name: str(members[name]) for name in names if isinstance(members.get(name), Number)}
     return json.dumps({**members, **fractions}) if fractions else content
 
 

@@ -38,10 +38,10 @@ class Headers(Mapping[str, str]):
     def __init__(self, single: object = None, multi: object = None) -> None:
         """Take an event's `headers` and `multiValueHeaders` as they come; what isn't a name with text is passed over."""
         self._values: dict[str, list[str]] = {}
-        for name, values in _object(multi).items():
+        for name, values in as_object(multi).items():
             for value in values if isinstance(values, list) else ():
                 self._add(name, value, repeated=True)
-        for name, value in _object(single).items():
+        for name, value in as_object(single).items():
             # Events that carry both repeat one value here. Should the two differ, both stay, and whoever compares a
             # header with the body sees the conflict.
             self._add(name, value, repeated=False)
@@ -112,14 +112,14 @@ def read_event(event: object) -> HttpRequest:
     """Read an invocation's event. Raises ProtocolError (INVALID_REQUEST) if it isn't an HTTP event."""
     if not isinstance(event, dict):
         raise _not_http()
-    context = _object(event.get("requestContext"))
+    context = as_object(event.get("requestContext"))
     kind, method, path = _request_line(event, context)
     return HttpRequest(
         kind=kind,
         method=method.upper(),
         path=_normalised(path, context),
         headers=Headers(event.get("headers"), event.get("multiValueHeaders")),
-        authorizer=_object(context.get("authorizer")),
+        authorizer=as_object(context.get("authorizer")),
         event=event,
     )
 
@@ -143,7 +143,7 @@ def write_response(response: HttpResponse, request: HttpRequest | None) -> dict[
 
 
 def _request_line(event: dict[str, Any], context: dict[str, Any]) -> tuple[Kind, str, object]:
-    http = _object(context.get("http"))
+    http = as_object(context.get("http"))
     method = http.get("method")
     if isinstance(method, str):
         host = context.get("domainName")
@@ -191,5 +191,6 @@ def _body(event: Mapping[str, Any]) -> bytes:
         raise ProtocolError(Fault.PARSE, "The event's body is not valid base64.") from None
 
 
-def _object(value: object) -> dict[str, Any]:
+def as_object(value: object) -> dict[str, Any]:
+    """A JSON value that should be an object: itself if it is one, else an empty one."""
     return value if isinstance(value, dict) else {}

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from .http import as_object
+
 
 @dataclass(frozen=True, slots=True)
 class Principal:
@@ -27,13 +29,13 @@ def read_principal(authorizer: dict[str, Any]) -> Principal | None:
     """
     if not authorizer:
         return None
-    claims = _mapping(_mapping(authorizer.get("jwt")).get("claims")) or _mapping(authorizer.get("claims"))
+    claims = as_object(as_object(authorizer.get("jwt")).get("claims")) or as_object(authorizer.get("claims"))
     if claims:
         return _from_claims(claims)
-    iam = _mapping(authorizer.get("iam"))
+    iam = as_object(authorizer.get("iam"))
     if iam:
         return _made("iam", iam.get("userArn") or iam.get("userId"), None)
-    context = _mapping(authorizer.get("lambda")) or authorizer
+    context = as_object(authorizer.get("lambda")) or authorizer
     if context.get("sub"):
         return _from_claims(context)
     return _made("", context.get("principalId"), None)
@@ -52,7 +54,3 @@ def _made(issuer: object, subject: object, client_id: object) -> Principal | Non
 
 def _text(value: object) -> str:
     return value if isinstance(value, str) else "" if value is None else str(value)
-
-
-def _mapping(value: object) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}

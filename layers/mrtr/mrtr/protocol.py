@@ -13,7 +13,7 @@ from typing import Any
 
 from . import header_codec, strict_json
 from .errors import Fault, ProtocolError
-from .http import HttpRequest
+from .http import HttpRequest, as_object
 from .principal import Principal, read_principal
 
 VERSION = "2026-07-28"
@@ -113,14 +113,13 @@ def read_request(http: HttpRequest, methods: Collection[str], limits: Limits) ->
             raise ProtocolError(Fault.INVALID_PARAMS, f"params.{NAMED_METHODS[method]} is missing or not a string")
     except ProtocolError as error:
         raise Rejected(error, request_id) from None
-    client_info = meta.get(_CLIENT_INFO_KEY)
     return Request(
         id=request_id,
         method=method,
         name=name,
         params=params,
         capabilities=meta[_CAPABILITIES_KEY],
-        client_info=client_info if isinstance(client_info, dict) else {},
+        client_info=as_object(meta.get(_CLIENT_INFO_KEY)),
         meta=meta,
         http=http,
     )

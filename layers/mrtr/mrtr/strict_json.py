@@ -26,15 +26,13 @@ class Number(float):
     """A JSON number with a fraction or an exponent: a float that remembers how it was spelled.
 
     `text` is the exact source, and `str()` gives it too: `Decimal(str(number))` loses nothing that the float lost.
-    Raises ValueError where the text is longer than MAX_DIGITS or the float would be infinite.
+    Raises ValueError where the float would be infinite.
     """
 
     __slots__ = ("text",)
     text: str
 
     def __new__(cls, text: str) -> Self:
-        if len(text) > MAX_DIGITS:
-            raise ValueError("number too long")
         self = super().__new__(cls, text)
         if not math.isfinite(self):
             raise ValueError("number too large")
@@ -69,7 +67,7 @@ def parse(body: bytes) -> Any:
     except json.JSONDecodeError as error:
         raise _refused(f"The body is not valid JSON ({error.msg} at character {error.pos}).") from None
     except ValueError:
-        # the integer limit of Python itself, or Number's
+        # the integer limit of Python itself, the same for fractions, or Number's
         raise _refused("The body holds a number that is too long or too large.") from None
 
 
@@ -115,10 +113,16 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return members
 
 
+def _fraction(text: str) -> Number:
+    if len(text) > MAX_DIGITS:
+        raise ValueError("number too long")
+    return Number(text)
+
+
 def _constant(name: str) -> NoReturn:
     raise _refused(f"{name} is not JSON.")
 
 
-_decode = json.JSONDecoder(object_pairs_hook=_object, parse_float=Number, parse_constant=_constant).decode
+_decode = json.JSONDecoder(object_pairs_hook=_object, parse_float=_fraction, parse_constant=_constant).decode
 _dump_readable = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 _dump_escaped = json.JSONEncoder(ensure_ascii=True, allow_nan=False, separators=(",", ":")).encode

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from . import canonical
 from .arguments import Arguments
 from .errors import InvalidSignature
 from .feature import described, name_of
@@ -88,8 +88,7 @@ class Tool:
 
     def read(self, request: Request, canonical_arguments: str) -> dict[str, Any]:
         if self._mirrored:
-            # not read strictly again: canonical text may spell a number longer than the wire may
-            check(self._mirrored, request.http.headers, json.loads(canonical_arguments))
+            check(self._mirrored, request.http.headers, canonical.decode(canonical_arguments))
         return self.arguments.read(canonical_arguments)
 
     def result(self, request: Request, value: Any) -> dict[str, Any]:  # noqa: ARG002 - Feature's signature
